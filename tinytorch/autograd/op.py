@@ -631,10 +631,12 @@ def _looped(o, forward):
     return call
 
 
-def unwatched(input: Tensor) -> bool:
-    """Whether nobody records or sees what is done with a tensor: then a result needs no more than to be wrapped."""
-    return (input.__class__ is Tensor and not input._requires_grad and input._view_info is None and not seam.up
-            and type(input._array) is ndarray)
+def unwatched(input: Tensor, view: bool = False) -> bool:
+    """Whether nobody records or sees what is done with a tensor: then a result needs no more than to be wrapped. With
+    `view` the tensor may be a view of one that wants no gradient; the caller sees to the order of the result."""
+    shown = input._view_info
+    return (input.__class__ is Tensor and not input._requires_grad and not seam.up and type(input._array) is ndarray
+            and (shown is None or view and not shown.base._requires_grad))
 
 
 def _plainly(o, forward, looped):

@@ -183,7 +183,7 @@ and `mul_div` are each two operations of an expression or more. */
     REPAIRED(tan, single_tan(x), FAR(x), tan(x))                                                                      \
     OPERATION(sigmoid, sigmoid_of(x))                                                                                 \
     OPERATION(erf, single_erf(x))                                                                                     \
-    OPERATION(erfc, wide_erfc(x))                                                                                     \
+    OPERATION(erfc, single_erfc(x))                                                                                   \
     OPERATION(erfinv, single_erfinv(x))                                                                               \
     OPERATION(lgamma, lgamma_by(x, 0))                                                                                \
     OPERATION(digamma, digamma_of(x))                                                                                 \

@@ -216,10 +216,10 @@ INLINE double single_acos(float x)
     return fabsf(x) <= 1.0f ? direct ? 1.5707963267948966 - copysign(part, x) : turned : NAN;
 }
 
-/* erf(x) by its series below 0.9, else 1 - exp(a p(a)) with a = |x| < 4. */
-INLINE double single_erf(float x)
+/* erf(x) by its series, below 0.9. */
+INLINE double erf_near(double x)
 {
-    const double a = fabsf(x), z = a * a, b = a > 4.0 ? 4.0 : a, u = (b - 2.45) * 0.6451612903225806;
+    const double z = x * x;
     double p = 7.875875062685488e-05;
     p = p * z - 0.000801686428716587;
     p = p * z + 0.005189087423433974;
@@ -227,6 +227,13 @@ INLINE double single_erf(float x)
     p = p * z + 0.11283594715160218;
     p = p * z - 0.37612626667720334;
     p = p * z + 0.12837916584835083;
+    return p * x + x;
+}
+
+/* Beyond it is 1 - exp(a p(a)) with a = |x| < 4. */
+INLINE double single_erf(float x)
+{
+    const double a = fabsf(x), b = a > 4.0 ? 4.0 : a, u = (b - 2.45) * 0.6451612903225806;
     double q = 9.796042970847508e-06;
     q = q * u + 1.983231982741978e-05;
     q = q * u - 0.0002469730762010061;
@@ -238,7 +245,30 @@ INLINE double single_erf(float x)
     q = q * u - 3.078179427994154;
     double scale;
     const double rest = single_rest(b * q, &scale), far = copysign(1.0 - (scale * rest + scale), x);
-    return a < 0.9 ? p * x + x : x != x ? x : far;
+    return a < 0.9 ? erf_near(x) : x != x ? x : far;
+}
+
+/* erfc(x) = exp(-x^2) p(t) / (1 + 2 x) from 1/2 on, with t = (x - 4) / (x + 4); below that it is 1 - erf(x). */
+INLINE double single_erfc(float x)
+{
+    const double a = fabsf(x) > 10.2f ? 10.2f : fabsf(x), z = a * a, t = (a - 4.0) * inverse_of(a + 4.0);
+    double p = 8.236107284793605e-05;
+    p = p * t - 3.662307183767575e-04;
+    p = p * t - 8.403818078049156e-04;
+    p = p * t + 5.0836297359473336e-03;
+    p = p * t - 1.614655797149231e-02;
+    p = p * t + 3.716646793594233e-02;
+    p = p * t - 6.6340108866397e-02;
+    p = p * t + 9.373188234344046e-02;
+    p = p * t - 1.0103829176957513e-01;
+    p = p * t + 6.809713717448644e-02;
+    p = p * t + 1.5379628991274407e-02;
+    p = p * t - 1.3962111826500037e-01;
+    p = p * t + 1.2329951187456965;
+    double scale;
+    const double rest = single_rest(-0.5 * z, &scale), root = scale * rest + scale;
+    const double far = p * inverse_of(1.0 + 2.0 * a) * root * root, near = 1.0 - erf_near(x);
+    return x != x ? x : a < 0.5 ? near : x < 0.0f ? 2.0 - far : far;
 }
 
 INLINE float single_erfinv(float x)

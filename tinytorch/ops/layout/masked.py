@@ -335,7 +335,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     if not ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = check_dim(dim, ndim)
-    if unwatched(input) and unwatched(indices) and out is None and input._array.size and (
+    if unwatched(input, True) and unwatched(indices, True) and out is None and input._array.size and (
             input._array.shape == indices._array.shape):
         if not any_outside(indices._array, input._array.shape[dim]):
             return _gather(input, dim, indices)

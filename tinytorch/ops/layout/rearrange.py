@@ -167,7 +167,7 @@ def _repeat_each(input, repeats, dim, output_size):
     if output_size is not None and input._array.ndim and input._array.shape[dim] * repeats != output_size:
         raise RuntimeError("repeat_interleave: Invalid output_size, expected "
                            f"{input._array.shape[dim] * repeats} but got {output_size}")
-    if unwatched(input) and input._array.ndim and (found := repeated(input._array, dim, repeats)) is not None:
+    if unwatched(input, True) and input._array.ndim and (found := repeated(input._array, dim, repeats)) is not None:
         shape = input._array.shape
         return _view(wrap(found), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1:]))
     spread = input.unsqueeze(dim + 1)

@@ -79,7 +79,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     x, y = input._array, other._array
     rows, columns, shape = _sizes_of_kron(x.shape, y.shape)
-    if x.dtype == y.dtype and x.dtype.char in "fdl" and unwatched(input) and unwatched(other):
+    if x.dtype == y.dtype and x.dtype.char in "fdl" and unwatched(input, True) and unwatched(other, True):
         with ignored():
             return wrap(np.multiply(x.reshape(rows), y.reshape(columns), order="C").reshape(shape))
     return unsafe_view(unsafe_view(input, rows) * unsafe_view(other, columns), shape)
@@ -163,7 +163,7 @@ def _plan(a, b, first, second):
 
 def _arranged(x, order):
     """`x` with its dimensions in another order."""
-    if unwatched(x) and order == tuple(range(len(order))):
+    if unwatched(x, True) and order == tuple(range(len(order))):
         return x
     return x.permute(order)
 
