@@ -2,9 +2,11 @@
 
     python benchmarks/operators.py [--threads 1] [--only REGEX] [--sizes sml] [--seconds 0.1] [--json FILE]
                                    [--least RATIO]
+    python benchmarks/operators.py --page docs/benchmarks.md ONE_THREAD.json MORE_THREADS.json
 
 A ratio below one means that tinytorch is faster. Sizes: s 4x8, m 128x256, l 2048x2048 elements or about as many.
-Rows marked b are forward and backward. `--least` prints only rows with at least this ratio.
+Rows marked b are forward and backward. `--least` prints only rows with at least this ratio. `--page` writes the figures
+of two files that `--json` has made to the end of a page.
 """
 import argparse
 import gc
@@ -14,6 +16,7 @@ import re
 import statistics
 import time
 
+import machine
 import numpy as np
 
 SHAPES = {"s": (4, 8), "m": (128, 256), "l": (2048, 2048)}
@@ -208,9 +211,40 @@ def report(found, least=0.0):
     for size in SHAPES:
         ratios = [a / b for name, a, b in found if name[0] == size]
         if ratios:
-            mean = math.exp(statistics.fmean(map(math.log, ratios)))
-            print(f"{size}: {len(ratios)} rows, geometric mean {mean:.2f}, above 2: {sum(r > 2 for r in ratios)}, "
-                  f"above 1.2: {sum(r > 1.2 for r in ratios)}")
+            print(f"{size}: {len(ratios)} rows, geometric mean {_mean(ratios):.2f}, above 2: "
+                  f"{sum(r > 2 for r in ratios)}, above 1.2: {sum(r > 1.2 for r in ratios)}")
+
+
+def _mean(ratios):
+    return math.exp(statistics.fmean(map(math.log, ratios)))
+
+
+HEADING = "## Single operators"
+
+
+def page(files):
+    """The section of the page: what the ratios come to, and all of them, worst first."""
+    columns = [(size, file) for file in files for size in SHAPES]
+    found = {}
+    for at, (size, file) in enumerate(columns):
+        with open(file) as opened:
+            for name, ours, theirs in json.load(opened):
+                if name[0] == size:
+                    found.setdefault(name[2:], [None] * len(columns))[at] = ours / theirs
+    titles = [f"{size}, {threads}" for threads in ("1 thread", "2 threads") for size in SHAPES]
+    yield (f"{HEADING}\n\nBy `benchmarks/operators.py`: ratios to the time of torch in the same process, best of many. "
+           "Sizes: s 4x8, m 128x256, l 2048x2048 elements or about as many. Rows marked b are forward and backward. "
+           f"{machine.sentence(machine.facts('torch'))}.\n")
+    yield f"| | {' | '.join(titles)} |\n|---|{'---|' * len(columns)}"
+    ratios = [[row[at] for row in found.values() if row[at] is not None] for at in range(len(columns))]
+    for title, figure in (("geometric mean", lambda r: f"{_mean(r):.2f}"), ("rows", len),
+                          ("rows above 2", lambda r: sum(x > 2 for x in r)),
+                          ("rows above 1.2", lambda r: sum(x > 1.2 for x in r))):
+        yield f"| {title} | {' | '.join(str(figure(r)) for r in ratios)} |"
+    yield f"\n| operator | {' | '.join(titles)} |\n|---|{'---|' * len(columns)}"
+    for name, row in sorted(found.items(), key=lambda item: -max(filter(None, item[1]))):
+        cells = ["" if x is None else f"{x:.2f}" for x in row]
+        yield f"| `{name}` | {' | '.join(cells)} |"
 
 
 def main():
@@ -221,7 +255,15 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.1)
     parser.add_argument("--least", type=float, default=0.0)
     parser.add_argument("--json")
+    parser.add_argument("--page", nargs=3)
     options = parser.parse_args()
+    if options.page:
+        place, *files = options.page
+        with open(place) as file:
+            before = file.read().partition(HEADING)[0].rstrip()
+        with open(place, "w") as file:
+            print(before, "", *page(files), sep="\n", file=file)
+        return
     import torch as theirs
 
     import tinytorch as ours
