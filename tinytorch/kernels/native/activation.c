@@ -18,7 +18,7 @@ struct elements { const float *x, *g; float *out; };
     KERNEL void name(int64_t threads, int64_t n, const float *x, float *out)                                          \
     {                                                                                                                 \
         struct elements args = {x, NULL, out};                                                                        \
-        share(threads, n, 16384, name##_part, &args);                                                                 \
+        share(threads, n, LIGHT_PIECE, name##_part, &args);                                                           \
     }
 
 /* KERNEL name(g, x, out): out[i] = `value` for v = x[i] and d = g[i]. */
@@ -35,7 +35,7 @@ struct elements { const float *x, *g; float *out; };
     KERNEL void name(int64_t threads, int64_t n, const float *g, const float *x, float *out)                          \
     {                                                                                                                 \
         struct elements args = {x, g, out};                                                                           \
-        share(threads, n, 16384, name##_part, &args);                                                                 \
+        share(threads, n, LIGHT_PIECE, name##_part, &args);                                                           \
     }
 
 #define ROOT_2_PI 0.79788456080286536f             /* sqrt(2 / pi) */

@@ -29,9 +29,9 @@ void flip_rows(int64_t threads, int64_t outer, int64_t n, int64_t inner, const f
 {
     const struct turned args = {n, inner, x, out};
     if (inner == 1)
-        share(threads, outer, rows_in_piece(n), some_turned, &args);
+        share(threads, outer, light_rows_in_piece(n), some_turned, &args);
     else
-        share(threads, outer * n, rows_in_piece(inner), turned_lines, &args);
+        share(threads, outer * n, light_rows_in_piece(inner), turned_lines, &args);
 }
 
 struct beside { int64_t m, n; const float *x, *y; float *out; };
@@ -74,9 +74,9 @@ void beside(int64_t threads, int64_t outer, int64_t m, int64_t n, const float *x
 {
     const struct beside args = {m, n, x, y, out};
     if (outer == 1)
-        share(threads, m + n, 32768, part_beside, &args);
+        share(threads, m + n, LIGHT_PIECE, part_beside, &args);
     else
-        share(threads, m + n ? outer : 0, rows_in_piece(m + n), some_beside, &args);
+        share(threads, m + n ? outer : 0, light_rows_in_piece(m + n), some_beside, &args);
 }
 
 struct repeated { int64_t width, times; const float *x; float *out; };
@@ -100,7 +100,7 @@ static void some_repeated(const void *args, int64_t first, int64_t last)
 void repeat_rows(int64_t threads, int64_t rows, int64_t width, int64_t times, const float *x, float *out)
 {
     const struct repeated args = {width, times, x, out};
-    share(threads, rows, rows_in_piece(width * times), some_repeated, &args);
+    share(threads, rows, light_rows_in_piece(width * times), some_repeated, &args);
 }
 
 static void some_filled(const void *args, int64_t first, int64_t last)
@@ -116,7 +116,7 @@ static void some_filled(const void *args, int64_t first, int64_t last)
 void fill(int64_t threads, int64_t n, float value, float *out)
 {
     const struct repeated args = {1, n, &value, out};
-    share(threads, n, 32768, some_filled, &args);
+    share(threads, n, LIGHT_PIECE, some_filled, &args);
 }
 
 struct bordered { int64_t rows, columns, top, bottom, left, right; float value; const float *x; float *out; };
@@ -152,7 +152,7 @@ void border(int64_t threads, int64_t outer, int64_t rows, int64_t columns, int64
             int64_t right, float value, const float *x, float *out)
 {
     const struct bordered args = {rows, columns, top, bottom, left, right, value, x, out};
-    share(threads, outer * (top + rows + bottom), rows_in_piece(left + columns + right), some_bordered, &args);
+    share(threads, outer * (top + rows + bottom), light_rows_in_piece(left + columns + right), some_bordered, &args);
 }
 
 struct pixels { int64_t factor, height, width, back; const float *x; float *out; };
@@ -181,7 +181,7 @@ void shuffle_pixels(int64_t threads, int64_t images, int64_t factor, int64_t hei
                     const float *x, float *out)
 {
     const struct pixels args = {factor, height, width, back, x, out};
-    share(threads, images * height * factor, rows_in_piece(width * factor), some_pixels, &args);
+    share(threads, images * height * factor, light_rows_in_piece(width * factor), some_pixels, &args);
 }
 
 struct folded { int64_t height, width, high, wide, rows, columns, down, across, top, left, rows_apart, columns_apart;
@@ -266,7 +266,7 @@ void triangle(int64_t threads, int64_t outer, int64_t rows, int64_t columns, int
               const float *x, float *out)
 {
     const struct triangle args = {rows, columns, diagonal, upper, x, out};
-    share(threads, outer * rows, rows_in_piece(columns), some_triangles, &args);
+    share(threads, outer * rows, light_rows_in_piece(columns), some_triangles, &args);
 }
 
 struct resized { int64_t height, width, high, wide, taps; const int64_t *rows, *columns;

@@ -140,6 +140,14 @@ INLINE int64_t rows_in_piece(int64_t width)
     return width < 1 || width > 16384 ? 1 : 16384 / width;
 }
 
+/* The number of elements in a piece of work that does little more than read and write memory, and of rows in such a
+piece. Waking a thread takes longer than less of such work. */
+#define LIGHT_PIECE 131072
+INLINE int64_t light_rows_in_piece(int64_t width)
+{
+    return width < 1 || width > LIGHT_PIECE ? 1 : LIGHT_PIECE / width;
+}
+
 /* The number of columns, each of `n` numbers, in a piece, of `inner` columns: whole lines of memory, and at most
 `most`. */
 INLINE int64_t columns_in_piece(int64_t n, int64_t inner, int64_t most)

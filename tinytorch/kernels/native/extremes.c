@@ -198,7 +198,7 @@ static void found_along(int64_t threads, int64_t outer, int64_t n, int64_t inner
     if (n < 1)
         return;
     if (inner == 1)
-        share(threads, outer, rows_in_piece(n), smallest ? rows_of_smallest : rows_of_largest, &args);
+        share(threads, outer, light_rows_in_piece(n), smallest ? rows_of_smallest : rows_of_largest, &args);
     else
         share(threads, outer * args.blocks, rows_in_piece(n * block),
               smallest ? columns_of_smallest : columns_of_largest, &args);
@@ -243,5 +243,5 @@ void ranges(int64_t threads, int64_t rows, int64_t width, const float *x, float 
 {
     const struct ranges args = {rows, width, x, out};
     if (width > 0)
-        share(threads, rows, rows_in_piece(width), some_ranges, &args);
+        share(threads, rows, light_rows_in_piece(width), some_ranges, &args);
 }

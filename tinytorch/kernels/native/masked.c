@@ -26,7 +26,7 @@ static void some_filled(const void *args, int64_t first, int64_t last)
 void masked_fill(int64_t threads, int64_t n, int64_t period, float value, const float *x, const uint8_t *mask, float *out)
 {
     const struct filled args = {period, value, x, mask, out};
-    share(threads, period < 1 ? 0 : n, 16384, some_filled, &args);
+    share(threads, period < 1 ? 0 : n, LIGHT_PIECE, some_filled, &args);
 }
 
 /* The elements of x where the mask is true, which the caller has counted. There are zeros for those that it has lost
@@ -78,6 +78,6 @@ int64_t all_equal(int64_t threads, int64_t n, const float *x, const float *other
 {
     int64_t differ = 0;
     const struct compared args = {x, other, &differ};
-    share(threads, n, 16384, some_compared, &args);
+    share(threads, n, LIGHT_PIECE, some_compared, &args);
     return differ;
 }

@@ -24,7 +24,7 @@ void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64
 {
     struct sums args = {rows, width, grain, x, out, parts};
     if (!parts) {
-        share(threads, rows, rows_in_piece(width), sums_of_rows, &args);
+        share(threads, rows, light_rows_in_piece(width), sums_of_rows, &args);
         return;
     }
     share(threads, width, grain, sums_of_pieces, &args);
@@ -187,5 +187,5 @@ static void whole_sums_of_rows(const void *args, int64_t first, int64_t last)
 void whole_sums(int64_t threads, int64_t rows, int64_t width, const int64_t *x, int64_t *out)
 {
     const struct whole_sums args = {width, x, out};
-    share(threads, rows, rows_in_piece(width), whole_sums_of_rows, &args);
+    share(threads, rows, light_rows_in_piece(width), whole_sums_of_rows, &args);
 }

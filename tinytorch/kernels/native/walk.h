@@ -61,8 +61,12 @@ OPERATIONS
 #undef OPERATION
 #undef REPAIRED
 
-#define OPERATION(name, value) NAMED(name##_run),
+#define OPERATION(name, value) NAMED(name##_number),
 #define REPAIRED(name, value, odd, exact) OPERATION(name, value)
+enum {OPERATIONS};
+#undef OPERATION
+
+#define OPERATION(name, value) NAMED(name##_run),
 static NAMED(operation) *const NAMED(all)[] = {OPERATIONS};
 #undef OPERATION
 
@@ -173,7 +177,10 @@ static int64_t NAMED(begin)(int64_t threads, int64_t n, int64_t size, const int6
         w.constants[k] = (NUMBER)p.literals[k - NUMBERS];
     w.out = out;
     w.program = &p;
-    share(threads, n, 16384, NAMED(walked), &w);
+    int64_t light = p.length < 5;              /* a few operations of those that processors have */
+    for (int64_t k = 0; k < p.length; k++)
+        light &= p.steps[k].operation <= NAMED(sqrt_number);
+    share(threads, n, light ? LIGHT_PIECE / 2 : 16384, NAMED(walked), &w);
     return 0;
 }
 
