@@ -345,3 +345,16 @@ def test_in_place_forms_write_where_they_read(name, args):
     assert torch.equal(x.detach(), y.detach())
     with pytest.raises(TypeError, match="argument"):
         getattr(x.detach(), name)(*args, wrong=1)
+
+
+def test_every_small_size_of_two_arrays_beside_each_other():
+    for dim in range(3):
+        for m in range(5):
+            for n in range(5):
+                for others in ((0, 2), (1, 1), (2, 3)):
+                    shapes = [(*others[:dim], size, *others[dim:]) for size in (m, n)]
+                    x, y = [torch.tensor(draws(3, *shape)) for shape in shapes]
+                    expected = np.concatenate([x.numpy(), y.numpy()], dim)
+                    assert np.array_equal(torch.cat([x, y], dim).numpy(), expected)
+                    if m == n:
+                        assert np.array_equal(torch.stack([x, y], dim).numpy(), np.stack([x.numpy(), y.numpy()], dim))

@@ -50,9 +50,10 @@ static void some_beside(const void *args, int64_t first, int64_t last)
 {
     const struct beside *a = args;
     const int64_t m = a->m, n = a->n;
-    for (int64_t k = first; k < last && m == 1 && n == 1; k++)
+    const int single = m == 1 && n == 1;
+    for (int64_t k = first; k < last && single; k++)
         a->out[2 * k] = a->x[k], a->out[2 * k + 1] = a->y[k];
-    for (int64_t k = first; k < last && m + n > 2; k++) {
+    for (int64_t k = first; k < last && !single; k++) {
         put(a->out + k * (m + n), a->x + k * m, m);
         put(a->out + k * (m + n) + m, a->y + k * n, n);
     }
