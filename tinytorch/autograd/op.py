@@ -372,7 +372,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 break
             except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
                 if halves is not None and a.dtype is BFLOAT16 and b is not other and a.shape == b.shape and not up:
-                    result, usual_order = halves(a, b), False
+                    result, usual_order = quiet()(halves, a, b), False
                     break
                 return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
             except RuntimeError as error:

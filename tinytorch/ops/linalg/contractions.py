@@ -178,7 +178,7 @@ def _contracted(a, b, order_a, order_b, rows, count, columns, shape):
         product = dot(left.reshape(count), right.reshape(count))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
-    return product if product._array.shape == shape and unwatched(product) else product.reshape(shape)
+    return product.reshape(shape)              # a view, as in torch, also of the same shape
 
 
 @public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True, autocast="up")

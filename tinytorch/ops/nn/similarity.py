@@ -9,6 +9,7 @@ from ...autograd.op import op, unwatched
 from ...autograd.promotion import converted, result_dtype, underivable, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
+from ...kernels.errstate import ignored
 from ...kernels.sums import add_up
 from ...tensor import Tensor, check_dim, wrap
 from ..elementwise.arithmetic import _true_divide
@@ -34,8 +35,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_name(common)}")
     if unwatched(x1) and unwatched(x2) and _are_alike(x1._array, x2._array):
         over = check_dim(dim, x1._array.ndim),
-        products = np.multiply(*[_unit_of(x._array, over, eps) for x in (x1, x2)])
-        return wrap(np.asarray(add_up(products, over), order="C"))
+        with ignored():
+            products = np.multiply(*[_unit_of(x._array, over, eps) for x in (x1, x2)])
+            return wrap(np.asarray(add_up(products, over), order="C"))
     x1, x2 = (converted(x, common.numpy) if x._array.dtype.kind in dt.INTEGRAL else x for x in (x1, x2))
     shape = (x1 * x2)._array.shape if x1._array.shape != x2._array.shape else None
     if shape is not None:
@@ -135,5 +137,6 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     """
     usual = p.__class__ in (int, float) and p == 2 and dim.__class__ is int and eps.__class__ is float and out is None
     if usual and isinstance(input, Tensor) and unwatched(input) and _are_alike(input._array, input._array):
-        return wrap(_unit_of(input._array, axes(dim, input._array.ndim), eps))
+        with ignored():
+            return wrap(_unit_of(input._array, axes(dim, input._array.ndim), eps))
     return write_out(out, input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input))
