@@ -15,7 +15,7 @@ import tinytorch as torch
 from tinytorch import debug
 from tinytorch.autograd import accumulate, casts, grad_mode
 from tinytorch.autograd.grad_mode import all_threads, mode
-from tinytorch.autograd.torch_function import state
+from tinytorch.autograd.torch_function import note_modes, state
 from tinytorch.func import tails
 from tinytorch.optim import optimizer
 from tinytorch.overrides import TorchFunctionMode
@@ -225,7 +225,7 @@ def check(name, interrupt, k, known_locks):
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled() and mode.grad is True, where
     assert not mode.watchers and not mode.places and not mode.anomaly and mode.saved_tensors_hooks is None, where
     assert not all_threads.in_special_mode and not all_threads.noting_writes and not casts.state.inside, where
-    assert not state.disabled and not state.skips and not state.modes, where
+    assert not state.disabled and not state.skips and not state.modes and not state.handling, where
     assert not mode.graph_task and mode.current_node is None and mode.dual_level is None, where
     assert not mode.grad_levels and not mode.vmap_levels and not mode.computing_jvp, where
     x = leaf()
@@ -250,7 +250,8 @@ def force():
     """All modes as in a new thread."""
     vars(mode).clear()
     state.modes.clear()
-    state.disabled, state.skips = 0, False
+    state.disabled, state.skips, state.handling = 0, False, 0
+    note_modes()
     _device._entered.contexts.clear()
     for part in (debug.finite, debug.writes, debug.living, tails):
         vars(part._here).clear()

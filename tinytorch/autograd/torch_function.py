@@ -189,13 +189,14 @@ def dispatch(func: Callable, found: list, args: tuple, kwargs: dict[str, Any], i
     given = (func, types, args, kwargs) if kwargs or in_python else (func, types, args)
     mode = None
     if state.modes and state.disabled < 2:
+        handling = state.handling
         mode = state.modes.pop()
-        state.handling += 1
         try:
+            state.handling = handling + 1
             result = mode.__torch_function__(*given)
         finally:
+            state.handling = handling          # at once: an interrupt may come with the next call
             state.modes.append(mode)
-            state.handling -= 1
         if result is not NotImplemented:
             return result
     for x in found:
