@@ -355,7 +355,7 @@ def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin
 
 _NUMBERS = (float, int, bool, complex)
 _FLOAT, _PLAIN = np.dtype(np.float32), (float, int)
-#: For fewer elements there is memory.
+#: A tensor of fewer elements always fits into memory, so its size is not checked.
 _FEW = 1 << 16
 
 

@@ -29,7 +29,7 @@ def _number(x):
     return float(number) if isinstance(number, np.longdouble) else number
 
 
-#: For fewer elements there is memory.
+#: A tensor of fewer elements always fits into memory, so its size is not checked.
 _FEW = 1 << 16
 #: The classes of numbers that need no conversion and no check.
 _PLAIN = (float, int)

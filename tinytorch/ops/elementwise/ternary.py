@@ -30,7 +30,7 @@ def _number_like(x, value):
     return x.new_full((), value) if isinstance(x, Tensor) else np.array(value, x.dtype)
 
 
-#: By what is computed: with the factor `value`, and for the factor 1.
+#: NumPy's function -> (the expression with the factor `value`, the one for the factor 1).
 _PLUS = {np.multiply: (expression(lambda x, y, z, value: x + y * value * z, 3),
                        expression(lambda x, y, z: x + y * z, 3)),
          np.divide: (expression(lambda x, y, z, value: x + y * value / z, 3),

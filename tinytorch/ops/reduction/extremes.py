@@ -34,8 +34,8 @@ __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
 
 _LONG = np.dtype(np.int64)
 #: The kinds of NumPy's dtypes with an order that are no bools, and of all with an order.
-_NUMBERS = dt.INTEGER + dt.NATIVE
-_ORDERED = _NUMBERS + dt.BOOL
+NUMBERS = dt.INTEGER + dt.NATIVE
+_ORDERED = NUMBERS + dt.BOOL
 #: The characters of NumPy's dtypes whose extremes are found without a sign of an error.
 _QUICK = np.typecodes["AllInteger"] + "f?"
 #: Makes a tuple of return_types from its items, without a look at what it is given.
@@ -191,7 +191,7 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
         refuse_records(f"{name}_all", input)
         return at_once(reduce, input)
     dim = check_dim(dim, array.ndim)
-    if array.size and array.ndim and array.dtype.kind in _NUMBERS:
+    if array.size and array.ndim and array.dtype.kind in NUMBERS:
         return extreme_at(take, result, input, as_array(place_of(function, array, dim, True)), dim, keepdim)
     check_nonempty(f"{name}()", array, (dim,) if array.ndim else ())
     if dt.kind(array.dtype) in dt.COMPLEX:
@@ -325,7 +325,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
 
 def _arg(name, function, input, dim, keepdim):
     array = input._array
-    if array.dtype.kind in _NUMBERS and array.size and type(array) is np.ndarray:
+    if array.dtype.kind in NUMBERS and array.size and type(array) is np.ndarray:
         if dim is None and not keepdim:
             return wrap(np.asarray(array.argmax() if function is np.argmax else array.argmin()))
         if dim.__class__ is int and -array.ndim <= dim < array.ndim:

@@ -13,14 +13,11 @@ from ...kernels.looks import any_nan
 from ...kernels.scatter import in_its_place, in_last_place, picked
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
-from .extremes import extreme_at, picker, shared_evenly
+from .extremes import NUMBERS, extreme_at, picker, shared_evenly
 from .reductions import check_nonempty, in_c_order, masked, raw
 
 __all__ = ["median", "mode", "nanmedian", "nanquantile", "quantile"]
 
-
-#: The kinds of NumPy's dtypes whose numbers have an order.
-_NUMBERS = dt.INTEGER + dt.NATIVE
 
 
 @op(name="median", input=shared_evenly)
@@ -72,7 +69,7 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
     array = input._array
     if dim is not None:
         dim = check_dim(dim, array.ndim)
-        if array.ndim and array.size and array.dtype.kind in _NUMBERS:
+        if array.ndim and array.size and array.dtype.kind in NUMBERS:
             index = in_c_order(_middle_index(array, dim, ignore_nan))
             return extreme_at(take, result, input, index, dim, keepdim)
         check_nonempty("median()", array, (dim,) if array.ndim else ())

@@ -16,7 +16,7 @@ from ...kernels.scatter import in_its_place, in_last_place, owned, picked
 from ...kinds.lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Number, Tensors
-from .extremes import extreme_at, laid_out_as, named, picker, taken_at
+from .extremes import NUMBERS, extreme_at, laid_out_as, named, picker, taken_at
 from .reductions import check_nonempty
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
@@ -24,8 +24,6 @@ __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", 
 _take_sort, _take_top, _take_kth = picker("sort", strides=True), picker("topk"), picker("kthvalue")
 
 
-#: The kinds of NumPy's dtypes whose numbers have an order.
-_NUMBERS = dt.INTEGER + dt.NATIVE
 #: The dtypes that torch sorts by std::sort unless `stable` is set. (In the other dtypes the order of equal elements
 #: depends on the processor's vector instructions.)
 _UNSTABLE = {kind.numpy for kind in (dt.bool, dt.uint8, dt.int8, dt.int16, dt.uint16, dt.uint32, dt.uint64,
@@ -118,7 +116,7 @@ def topk(input: Tensor, k: Extent, dim: int = -1, largest: bool = True, sorted: 
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
-    if array.dtype.kind in _NUMBERS and array.size:
+    if array.dtype.kind in NUMBERS and array.size:
         index = wrap(_top(array, k, dim, largest, sorted))
         return named(return_types.topk, (taken_at(_take_top, input, index, dim), index))
     if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
@@ -174,7 +172,7 @@ def kthvalue(input: Tensor, k: Extent, dim: int = -1, keepdim: bool = False, *,
     """
     array = input._array
     dim = check_dim(dim, array.ndim)
-    ordered = array.size and array.dtype.kind in _NUMBERS
+    ordered = array.size and array.dtype.kind in NUMBERS
     if not ordered:
         check_nonempty("kthvalue()", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
@@ -349,7 +347,7 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: 
 def _searched(sequence, values, side, sorter, out_int32, out):
     x, y = sequence._array, getattr(values, "_array", None)
     if sorter is None and out is None and type(x) is type(y) is np.ndarray and x.dtype == y.dtype and (
-            x.dtype.kind in _NUMBERS and x.ndim == 1 and x.flags.c_contiguous and y.flags.c_contiguous):
+            x.dtype.kind in NUMBERS and x.ndim == 1 and x.flags.c_contiguous and y.flags.c_contiguous):
         if x.dtype.kind not in dt.NATIVE or not any_nan(x):
             found = as_array(x.searchsorted(y, side))
             return wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
@@ -370,7 +368,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
-    if sequence.dtype.kind not in _NUMBERS and dt.kind(sequence.dtype) not in dt.FLOATING and values.size:
+    if sequence.dtype.kind not in NUMBERS and dt.kind(sequence.dtype) not in dt.FLOATING and values.size:
         raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)
