@@ -216,7 +216,11 @@ one.expand(2 ** 40, 2 ** 40); one.expand(2 ** 62).clone(); one.repeat(2 ** 40, 2
 one.expand(-2); x.expand(-2, 3, 4); t.zeros(0, 2 ** 40, 2 ** 40); t.cat([one.expand(2 ** 60)] * 2)
 one.expand(2 ** 35)[:, None] + one.expand(2 ** 35); t.nn.functional.pad(one, (2 ** 62, 0)); t.zeros(2).resize_(-1)
 one.double().expand(2 ** 30)[:, None] * one.double().expand(2 ** 30); one.expand(2 ** 60).double()
-t.zeros(2).resize_(2 ** 40, 2 ** 40)
+t.zeros(2).resize_(2 ** 40, 2 ** 40); t.histc(one, 2 ** 50); t.histc(one, 2 ** 62)
+t.combinations(one.expand(2 ** 20), 5)
+t.kron(one.expand(2 ** 40), one.expand(2 ** 10)); t.nn.functional.pad(one[None], (2 ** 50, 0), mode="replicate")
+one.expand(2 ** 50).sort(); one.expand(2 ** 50).topk(2 ** 50); t.nn.functional.dropout(one.expand(2 ** 50))
+t.nn.functional.affine_grid(t.ones(1, 2, 3), (1, 1, 2 ** 25, 2 ** 25)); t.quantile(one, t.ones(1).expand(2 ** 50))
 """.strip().replace("\n", "; ").split("; "))
 def test_too_large_in_other_words(expression):
     """Where the sizes are not known to who refuses: the same exception, without them."""

@@ -61,8 +61,8 @@ def make({", ".join(free)}):
                     break
             else:
                 return function(*args, **kwargs)
-        except Exception:
-            failed(args, kwargs)
+        except Exception as error:
+            failed(error, args, kwargs)
             raise
         return fallback(public, args, kwargs)
         {", ".join(free)}

@@ -26,7 +26,7 @@ from .. import dtypes as dt
 from ..arguments import extent, in_64_bits, ints_of, is_extent, is_int, is_one_int
 from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented, warn
-from ..kernels.memory import LARGEST
+from ..kernels.memory import LARGEST, refusal
 from ..memory_format import check_layout, layout, memory_format
 from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, shown_as, twin
 from ..tensor import Size, Tensor, method
@@ -409,6 +409,13 @@ class Public:
             elif float not in classes:
                 in_64_bits(value)
 
+    def failed(self, error: Exception, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Raise torch's error for a call that failed with `error`, if torch has another one: for an int that does not
+        fit in 64 bits, or an array that is too large."""
+        self.check_sizes_of_ints(args, kwargs)
+        if (instead := refusal(error)) is not error:
+            raise instead from None
+
     def _check(self, value, name, position=None, kinds=None):
         classes, fits, word, _ = (kinds or self._kinds)[name]
         if value.__class__ not in classes and not any([fit(value) for fit in fits]):
@@ -587,6 +594,8 @@ def _hot(record, function):
             return answer(public, args, kwargs)
         if isinstance(error, TypeError) and "(): argument '" in str(error):
             raise                              # the function has checked its arguments itself
+        if (instead := refusal(error)) is not error:
+            raise instead from None
         if record.checks != "Python" and (record.in_python is not True or isinstance(error, AttributeError)):
             record.refuse(args, kwargs)        # torch's Python code may raise its own errors before it checks types
         raise
@@ -623,7 +632,7 @@ def _checked(record, function, as_method=False):
     plain: Any = None
     if looks:                                  # `plain`: kinds of dtypes that are computed without conversion
         plain = (record.dtypes or _ALL).replace(dt.WIDENED, "")
-    failed = record.check_sizes_of_ints
+    failed = record.failed
     classes: list[Any] = []
     keywords: dict[str, Any] = {}
 
@@ -631,7 +640,7 @@ def _checked(record, function, as_method=False):
         # The cases, in order: the seam answers; arguments are checked and converted, and named as torch names them; a
         # sparse argument goes to the sparse functions; arguments in a deprecated order are put in today's, arguments
         # that override step in, else the TypeError goes out; `out`, bfloat16 and dtypes that need conversion go to
-        # `compute`; the function is called, and after an exception ints too large for 64 bits are looked for.
+        # `compute`; the function is called, and after an exception `failed` looks for torch's.
         if (up := seam.up) and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
             return seen
         try:
@@ -666,8 +675,8 @@ def _checked(record, function, as_method=False):
                 return record.compute(args, kwargs)
             compute = record.of_batches or function if up else function
             return compute(*args, **kwargs) if kwargs else compute(*args)      # the second makes no dictionary
-        except Exception:
-            record.check_sizes_of_ints(args, kwargs)
+        except Exception as error:
+            failed(error, args, kwargs)
             raise
 
     public: Any = None
