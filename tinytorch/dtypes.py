@@ -24,7 +24,7 @@ from .kinds.record_dtypes import (
     from_bfloat16,
     to_bfloat16,
 )
-from .seam import door
+from .seam import door, settings_changed
 
 #: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is a string of NumPy's letters ("V" is a record: bfloat16,
 #: or one of the dtypes for which torch has hardly any kernels). They can be added: FLOATING + COMPLEX.
@@ -181,6 +181,7 @@ def set_default_dtype(d: dtype, /) -> None:
     if d in FLOAT8:
         raise TypeError(f"couldn't find storage object {d.type_name}Storage")
     _default = d
+    settings_changed()
 
 
 def check_long(value):

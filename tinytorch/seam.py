@@ -185,6 +185,16 @@ def is_door(function: Any) -> bool:
     return type(function) is FunctionType and "public" in function.__code__.co_freevars
 
 
+#: Functions that are called when a setting changes on which results depend: the number of threads, the default dtype.
+on_settings: list[Callable[[], None]] = []
+
+
+def settings_changed() -> None:
+    """Tells everybody who has kept what follows from settings."""
+    for forget in on_settings:
+        forget()
+
+
 def door(function: Callable, failed: Callable | None = None) -> Callable:
     """A function that looks at the seam and then calls `function`. If `function` raises an error, the result is that of
     failed(public, error, args, kwargs)."""
@@ -204,17 +214,38 @@ def door(function: Callable, failed: Callable | None = None) -> Callable:
     return named_as(function, call)
 
 
-def door_of_python(function: Callable, failed: Callable) -> Callable:
+def repeating_door(function: Callable, failed: Callable, repeats: Any) -> Callable:
+    """`door` for a function whose calls `repeats` may answer (autograd/repeats.py)."""
+    public = None
+
+    def call(*args, **kwargs):
+        key = args
+        if kwargs:
+            key = (len(args), *args, *kwargs, *kwargs.values())
+        try:
+            if seam.up:
+                if public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
+                    return seen
+            elif (found := repeats.again(key)) is not None:
+                return repeats.learn(key, function, args, kwargs) if found is True else found
+            return function(*args, **kwargs) if kwargs else function(*args)
+        except Exception as error:
+            return failed(public, error, args, kwargs)
+    return named_as(function, call)
+
+
+def door_of_python(function: Callable, failed: Callable, repeats: Any = None) -> Callable:
     """A door for a function that torch has in Python. Handlers see its arguments in one form, whether they were given
     by position or by keyword (see `overridable`). So this door has the parameters of the function, and takes a third
-    of the time of `door`."""
+    of the time of `door`. `repeats` may answer calls (autograd/repeats.py)."""
     code = function.__code__
     if code.co_flags & VARIABLE or code.co_kwonlyargcount:
-        return door(function, failed)
+        return door(function, failed) if repeats is None else repeating_door(function, failed, repeats)
     parameters = code.co_varnames[:code.co_argcount]
-    made = _with_parameters(len(parameters))
+    made = _with_parameters(len(parameters), repeats is not None)
     made = made.replace(co_name=code.co_name, co_varnames=(*parameters, *made.co_varnames[len(parameters):]))
-    cells = {"function": CellType(function), "failed": CellType(failed), "public": CellType(None)}
+    cells = {"function": CellType(function), "failed": CellType(failed), "public": CellType(None),
+             "repeats": CellType(repeats)}
     call = FunctionType(made, globals(), code.co_name, function.__defaults__,
                         tuple([cells[name] for name in made.co_freevars]))
     return named_as(function, call)
@@ -225,20 +256,24 @@ VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 @functools.cache
-def _with_parameters(count):
-    """The code of a door with `count` parameters."""
+def _with_parameters(count, repeats):
+    """The code of a door with `count` parameters. `repeats`: what is kept of earlier calls may answer a call."""
     given = "".join([f"_{i}, " for i in range(count)])
+    again = f"""
+            if not seam.up and (found := repeats.again(({given}))) is not None:
+                return repeats.learn(({given}), function, ({given}), {{}}) if found is True else found""" * repeats
     scope = {}
-    exec(f"def make(function, failed, public):\n"
-         f"    def call({given}):\n"
-         f"        if seam.up and public is not None and (seen := seam.see(public, ({given}), {{}})) is not UNSEEN:\n"
-         f"            return seen\n"
-         f"        try:\n"
-         f"            return function({given})\n"
-         f"        except Exception as error:\n"
-         f"            return failed(public, error, ({given}), {{}})\n"
-         f"    return call", globals(), scope)
-    return scope["make"](None, None, None).__code__
+    exec(f"""
+def make(function, failed, public, repeats):
+    def call({given}):
+        if seam.up and public is not None and (seen := seam.see(public, ({given}), {{}})) is not UNSEEN:
+            return seen
+        try:{again}
+            return function({given})
+        except Exception as error:
+            return failed(public, error, ({given}), {{}})
+    return call""", globals(), scope)
+    return scope["make"](None, None, None, None).__code__
 
 
 def door_of_one(function: Callable) -> Callable:

@@ -519,8 +519,11 @@ class _NewTensorState:
     """`cell` makes the version cell of a new tensor while some thread is in inference mode; otherwise it is None, and
     the cell is [0]. `recording` returns whether this thread is in grad mode."""
 
-    cell: Any = None
-    recording: Any = None
+    __slots__ = ("cell", "recording")
+
+    def __init__(self) -> None:
+        self.cell: Any = None
+        self.recording: Any = None
 
 
 new_tensor_state = _NewTensorState()

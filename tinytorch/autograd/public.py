@@ -24,127 +24,27 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..arguments import extent, in_64_bits, ints_of, is_extent, is_int, is_one_int
-from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented, warn
 from ..kernels.memory import LARGEST, refusal
-from ..memory_format import check_layout, layout, memory_format
-from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, shown_as, twin
-from ..tensor import Size, Tensor, method
+from ..seam import UNSEEN, door, door_of_python, known_as, named_as, repeating_door, seam, shown_as, twin
+from ..tensor import Tensor, method
 from . import late_bound
+from .annotations import ANY, LEAST, LISTS, PARAMETERS, Ints, are_ints, is_number, read_annotation
 from .in_place import in_place
 from .overridable import TABLE, answer, has_override
 from .promotion import NUMBERS, converted, like_tuple, write_out
 from .record_dtypes import in_float32
 from .torch_function import PLAIN
-from .views import has_history
 
-__all__ = ["KINDS", "TABLE", "Public", "checked_method", "enter", "method", "public", "reflected", "refuse"]
+__all__ = ["PARAMETERS", "TABLE", "Public", "checked_method", "enter", "method", "public", "reflected", "refuse"]
 
 #: NumPy's name of an argument -> torch's name.
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
                 "from": "from_"}               # no Python parameter can have the name "from"
 
-#: The least int that 64 bits hold.
-LEAST = -LARGEST - 1
-
 _ALL = dt.INTEGRAL + dt.FLOATING + dt.COMPLEX
-_PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
 #: Classes of arguments that never override a function.
 _TAKEN = PLAIN | {tuple, list}
-
-
-# ------------------------------------------------------------------ what arguments may be
-def _is_number(x, kinds, fitting):
-    """Whether `x` is a NumPy number of `kinds`, or a tensor without dimensions that torch takes for a number."""
-    if isinstance(x, Tensor):
-        return not x._array.ndim and not has_history(x) and x._array.dtype.kind in fitting
-    return isinstance(x, np.generic) and x.dtype.kind in kinds
-
-
-def _starts_with_int(x):
-    return isinstance(x, (tuple, list)) and (not x or hasattr(x[0], "__index__"))
-
-
-def _is_float(x):
-    return isinstance(x, (float, int)) or _is_number(x, _PLAIN, dt.INTEGRAL + dt.FLOATING)
-
-
-def _is_sequence(x, fits):
-    return isinstance(x, (tuple, list)) and all([fits(item) for item in x])
-
-
-def _is_layout(x):
-    return isinstance(x, layout) and check_layout(x)
-
-
-def _is_tensor(x):
-    return isinstance(x, Tensor)
-
-
-class Ints:
-    """The class that stands for a list of ints which needs no conversion."""
-
-
-def are_ints(x: list | tuple) -> bool:
-    """Whether a list holds Python's ints alone, of 64 bits."""
-    for n in x:
-        if n.__class__ is not int or not LEAST <= n <= LARGEST:
-            return False
-    return True
-
-
-LISTS = frozenset([list, tuple, Size])
-#: Subclasses of Tensor that compute as Tensor does: Parameter.
-PARAMETERS: set[type] = set()
-
-
-#: Annotation -> (classes that are accepted, a test for values of other classes, torch's word in messages).
-KINDS = {
-    "Tensor": ((Tensor,), _is_tensor, "Tensor"),
-    "Tensors": ((), lambda x: _is_sequence(x, _is_tensor), "tuple of Tensors"),
-    "int": ((int,), is_int, "int"),
-    "Ints": ((Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
-    "Extent": ((int,), is_extent, "int"),      # what torch's schemas call SymInt
-    "Extents": ((Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
-    "float": ((float, int), _is_float, "float"),
-    "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
-    "bool": ((bool,), lambda x: False, "bool"),
-    "str": ((str,), lambda x: isinstance(x, (str, bytes)), "str"),
-    "dt.dtype": ((dt.dtype,), lambda x: isinstance(x, type) and x in dt.PYTHON_TYPES, "torch.dtype"),
-    "Device": ((device, str, int, type(None)), lambda x: isinstance(x, (str, bytes, np.integer)), "torch.device"),
-    "Layout": ((type(None),), _is_layout, "torch.layout"),
-    "MemoryFormat": ((memory_format,), lambda x: False, "torch.memory_format"),
-    "None": ((type(None),), lambda x: False, ""),
-}
-
-
-class _Any:
-    """The set of classes of an argument that may be anything."""
-
-    def __contains__(self, given):
-        return True
-
-
-_ANY = _Any()
-
-
-def _read(annotation):
-    """Read an annotation as it stands in the source: (accepted classes, tests for values of other classes, torch's
-    word, the names among Extent and Extents in it)."""
-    names = [name.strip() for name in (annotation or "").split("|")]
-    kinds: list[Any] = [KINDS.get(name) for name in names]
-    if None in kinds:
-        return _ANY, (), "", ()
-    words = [kind[2] for kind in kinds]
-    word = words[0]
-    fits = [kind[1] for kind in kinds]
-    if "tuple of Tensors" in words:            # a list of ints and a list of tensors differ by their first item
-        fits = [_starts_with_int if kind == "tuple of ints" else fit for kind, fit in zip(words, fits)]
-    elif "tuple of ints" in words:
-        word = "tuple of ints"                 # torch's word for int | Ints
-        if word != words[0]:                   # for Ints | int, torch has one function for each
-            fits.append(is_one_int)
-    return frozenset([c for kind in kinds for c in kind[0]]), fits, word, [n for n in names if n[:6] == "Extent"]
 
 
 # ------------------------------------------------------------------ the table
@@ -164,6 +64,32 @@ class Claims(NamedTuple):
     draws: bool
     shares: bool
     looks: bool
+
+
+class Repeats:
+    """What is kept of a function's calls: see repeats.py, which is loaded after the first of them.
+
+    again    again(args) -> the result; True if the call should go to `learn`; None for every other call
+    heard    what calls that were listened to once pass to kernels, by their arguments
+    left     how many calls may be listened to
+    """
+
+    __slots__ = ("again", "calls", "heard", "learned", "left", "table")
+
+    def __init__(self) -> None:
+        self.again: Callable[[tuple], Any] = self._first
+        self.calls, self.heard, self.left, self.table = 0, {}, 400, b""
+
+    def _first(self, args):
+        self.calls += 1
+        if self.calls == 16:
+            from .repeats import begin
+            begin(self)
+
+    def learn(self, key: tuple, call: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The result of call(*args, **kwargs)."""
+        from .repeats import learn
+        return learn(self, key, call, args, kwargs)
 
 
 class Public:
@@ -201,6 +127,8 @@ class Public:
     looks     whether the shape of its result, or a Python number that it returns, depends on the values of its
               arguments
     leaves    whether it gives a Python number alone: see `tensor.said`
+    repeats   what answers calls like earlier ones (repeats.py), if the function says that the numbers in its tensors
+              reach kernels alone; else None
     keyword_kinds  {argument: annotation} of arguments that accept less by keyword than by position
     spread    the method accepts the ints of its list as single arguments too: x.squeeze(0, 1)
     makes     whether its result is put on the default device. By default it is if the function has a parameter
@@ -223,7 +151,9 @@ class Public:
     widen = apart = any_layout = elementwise = in_python = draws = shares = looks = leaves = spread = False
     checks, seen, older, ints, writes, keyword_kinds = "own", True, (), (), "", None
 
-    def __init__(self, function: Callable, name: str | None = None, kernel: str | None = None, **said: Any) -> None:
+    def __init__(self, function: Callable, name: str | None = None, kernel: str | None = None, repeats: bool = False,
+                 **said: Any) -> None:
+        self.repeats = Repeats() if repeats else None
         self.name = name or function.__name__
         self.function, self.kernel, self.methods = function, kernel or self.name, []
         for what, value in said.items():
@@ -261,12 +191,12 @@ class Public:
         """Read the annotations, at the first call. Returns the classes of the positional arguments, in order."""
         positional, by_keyword = self.parameters()
         annotations = self.function.__annotations__ or self.function.__wrapped__.__annotations__
-        self._kinds = self._by_keyword = {p: _read(annotations.get(p)) for p in positional + by_keyword}
+        self._kinds = self._by_keyword = {p: read_annotation(annotations.get(p)) for p in positional + by_keyword}
         if self.keyword_kinds:
-            self._by_keyword = {**self._kinds, **{p: _read(kind) for p, kind in self.keyword_kinds.items()}}
-        classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty, so it is read once
+            self._by_keyword = {**self._kinds, **{p: read_annotation(kind) for p, kind in self.keyword_kinds.items()}}
+        classes = self.classes = [self._kinds[p][0] for p in positional] or [ANY]     # not empty, so it is read once
         classes += [frozenset()] * bool(self.older or self.spread)        # no class fits one argument too many
-        self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and float not in c])
+        self.ints = tuple([i for i, c in enumerate(classes) if c is not ANY and int in c and float not in c])
         return classes
 
     def kinds(self) -> tuple[str, ...]:
@@ -275,7 +205,7 @@ class Public:
         found = []
         for i, p in enumerate(self.parameters()[0]):
             classes, is_int = self._kinds[p][0], i in self.ints
-            if classes is _ANY:
+            if classes is ANY:
                 found.append(fitting.ANY)
             elif Ints in classes:
                 found.append(fitting.INT_OR_INTS if is_int else fitting.INTS)
@@ -370,7 +300,7 @@ class Public:
         there; an Extent, unless it is a tensor that may stand there; an int.
         """
         classes, _, word, extents = self._kinds[name]
-        if classes is _ANY or value is None:
+        if classes is ANY or value is None:
             return value
         if word == "tuple of ints" and isinstance(value, (tuple, list)):
             if any([n.__class__ is not int or not LEAST <= n <= LARGEST for n in value]):
@@ -402,7 +332,7 @@ class Public:
             classes, _, word, _ = self._kinds[name]
             if word == "tuple of ints" and isinstance(value, (tuple, list)) and all(map(is_int, value)):
                 ints_of(value, self.name, name, i if i <= len(args) else None)
-            if value.__class__ is not int or classes is _ANY or int not in classes:
+            if value.__class__ is not int or classes is ANY or int not in classes:
                 continue
             if complex in classes:
                 dt.check_long(value)
@@ -421,7 +351,7 @@ class Public:
         if value.__class__ not in classes and not any([fit(value) for fit in fits]):
             if word == "Tensor":
                 raise not_a_tensor(self.name, name, position, value)
-            if word == "float" and _is_number(value, "", dt.COMPLEX):
+            if word == "float" and is_number(value, "", dt.COMPLEX):
                 raise RuntimeError("value cannot be converted to type double without overflow")
             where = "" if position is None else f" (position {position})"
             given = f"not {kind_of(value)}"
@@ -505,7 +435,7 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
         record = Public(function, name, **{"in_python": python, **said})
         if hot or python:
             record.checks = "Python" if python else "own"
-            call = for_tensor = _hot(record, function) if hot else _guarded(function)
+            call = for_tensor = _hot(record, function) if hot else _guarded(function, record.repeats)
         else:
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call
@@ -599,12 +529,16 @@ def _hot(record, function):
         if record.checks != "Python" and (record.in_python is not True or isinstance(error, AttributeError)):
             record.refuse(args, kwargs)        # torch's Python code may raise its own errors before it checks types
         raise
-    make = door_of_python if record.in_python is True else door
-    call = make(function, failed)
+    if record.in_python is True:
+        call = door_of_python(function, failed, record.repeats)
+    elif record.repeats is not None:
+        call = repeating_door(function, failed, record.repeats)
+    else:
+        call = door(function, failed)
     return call
 
 
-def _guarded(function):
+def _guarded(function, repeats):
     """The door of a function in Python that may fail for arguments which override it: then the override answers."""
     public: Any = None
 
@@ -613,6 +547,10 @@ def _guarded(function):
             if public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
                 return seen
         else:
+            if repeats is not None:
+                key = (len(args), *args, *kwargs, *kwargs.values()) if kwargs else args
+                if (found := repeats.again(key)) is not None:
+                    return repeats.learn(key, function, args, kwargs) if found is True else found
             for x in args:                     # ask first: the function may warn, or write, before it fails
                 if x.__class__ not in _TAKEN and has_override(call, args, kwargs):
                     return answer(public, args, kwargs)
@@ -633,6 +571,7 @@ def _checked(record, function, as_method=False):
     if looks:                                  # `plain`: kinds of dtypes that are computed without conversion
         plain = (record.dtypes or _ALL).replace(dt.WIDENED, "")
     failed = record.failed
+    repeats = record.repeats
     classes: list[Any] = []
     keywords: dict[str, Any] = {}
 
@@ -684,13 +623,13 @@ def _checked(record, function, as_method=False):
 
     def call(*args, **kwargs):
         def free():                            # names the free variables that the generated code reads
-            return fallback, classes, failed, function, keywords, plain, public
+            return fallback, classes, failed, function, keywords, plain, public, repeats
         if not classes:
             record.read()
             keywords.update(record.by_keyword())
             classes[:] = record.classes
         from .fitting import code  # loaded with the first call of a door
-        own.__code__ = code(record.kinds(), looks, own.__code__.co_freevars)
+        own.__code__ = code(record.kinds(), looks, repeats is not None, own.__code__.co_freevars)
         return own(*args, **kwargs)
     call.elementwise = record.elementwise      # type: ignore[attr-defined]
     own = first = named_as(function, call)

@@ -13,12 +13,12 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import all_threads, mode
+from ..autograd.identity import Signature, fits, wrapped
 from ..kernels import errstate
 from ..kinds.lazy import root_of
 from ..seam import seam
 from ..tensor import new_tensor_state, wrap
 from .calls import here
-from .identity import Signature, fits, wrapped
 from .ready import TENSORS, Ready, attach_spent, settings
 from .replay import Changed
 

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd.identity import Same
 from ..nn import Module
 from ..optim import Optimizer
 from ..tensor import Tensor
-from .identity import Same
 
 __all__ = ["Reads"]
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..autograd.engine import GraphTask
 from ..autograd.grad_mode import mode
+from ..autograd.identity import Same, same
 from ..autograd.node import FREED, SELECT, Op, new_node
 from ..autograd.views import refresh, track_view
 from ..kernels import errstate
@@ -22,7 +23,6 @@ from ..optim import optimizer as optimizers
 from ..tensor import Tensor, wrap
 from . import replay
 from .effects import Watch, holds
-from .identity import Same, same
 from .program import TENSOR, Earlier, Output, Program, refs
 from .reads import Reads
 from .steps import Recording

@@ -15,6 +15,7 @@ from collections import deque
 
 import numpy as np
 
+from ..seam import settings_changed
 from .errstate import ignore
 from .linalg.blas import held
 
@@ -139,6 +140,7 @@ def free():
 def set_number(n):
     """Allows `n` threads to work at once. `split` uses no more threads than there are cores."""
     team.size = n
+    settings_changed()
 
 
 def split(count, work):

@@ -96,7 +96,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return relu_(input) if inplace else _torch_relu(input)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """min(max(input, 0), 6).
 
@@ -107,7 +107,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh_(input, 0, 6) if inplace else _activation.hardtanh(input, 0, 6)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """`input` where positive, else input * negative_slope. NotImplementedError for integers.
 
@@ -145,7 +145,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     return hardtanh_(input, min_val, max_val) if inplace else _activation.hardtanh(input, min_val, max_val)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`input` where it is above `threshold`, else `value`.
 
@@ -159,7 +159,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 _threshold = threshold                         # the name under which torch pickles it
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """min(max(input + 3, 0), 6) / 6.
 
@@ -170,7 +170,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     return _activation.hardsigmoid_(input) if inplace else _activation.hardsigmoid(input)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * hardsigmoid(input).
 
@@ -181,7 +181,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     return _activation.hardswish_(input) if inplace else _activation.hardswish(input)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """input * sigmoid(input), also called swish.
 
@@ -192,7 +192,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     return _activation.silu_(input) if inplace else _activation.silu(input)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input)).
 
@@ -203,7 +203,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _activation.mish_(input) if inplace else _activation.mish(input)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` where positive, else alpha * (exp(input) - 1).
 
@@ -214,7 +214,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return elu_(input, alpha) if inplace else _elu.elu(input, alpha)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """elu with the constants that keep activations at mean 0 and variance 1.
 
@@ -227,7 +227,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return selu_(input) if inplace else _elu.selu(input)
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, repeats=True)
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` where positive, else alpha * (exp(input / alpha) - 1). RuntimeError if alpha is 0.
 

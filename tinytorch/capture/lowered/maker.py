@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...autograd.identity import Same, same
 from ...kernels import native, pool, scatter, threads
 from ...tensor import Tensor
-from ..identity import Same, same
 from ..program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Program, Ref, refs
 from ..replay import python
 from . import functions  # noqa: F401

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...autograd.identity import ALONE, ITEM, NEVER, UNCHANGED, launch, same, settle
 from ...kernels import native, threads
 from ...kernels.native.table import KERNELS, failing
 from ...tensor import wrap
-from ..identity import ALONE, ITEM, NEVER, UNCHANGED, launch, same, settle
 from ..program import MADE, Ref, refs
 from ..references import OF_A_NAME
 from ..replay import Changed

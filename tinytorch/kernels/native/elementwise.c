@@ -2,6 +2,7 @@
 block by block, so that intermediate results never leave the cache. */
 #include "single.h"
 #include "halves.h"
+#include "notes.h"
 
 enum {
     BLOCK = 2048,                              /* bytes of a block */
@@ -26,7 +27,7 @@ struct program {
 enum { PLAIN, BFLOAT16S, HALVES };
 
 /* An argument of a step of a program (replay.c), as of the `enter_` functions. */
-union argument { int64_t whole; double real; void *place; };
+
 
 /* Several expressions over elements of one shape, as words of a program: n, and the numbers of dimensions, operands,
 results, numbers and steps; the sizes of the dimensions; for each operand its kind, its address and its strides, in

@@ -2,31 +2,10 @@
 address of an array and to pass arguments on, and Python takes longer than many a kernel to check arguments. No header
 of Python or NumPy is included, so one build serves every version: objects.py passes the offsets of the fields that are
 read here, and the addresses of the functions of Python's and NumPy's C API. */
-#include "common.h"
+#include "notes.h"
+#include "objects.h"
 
-typedef void *object;
-
-/* The classes, offsets and functions that objects.py passes, in this order: the classes ndarray, bytes and TypeError and
-the object None; the offsets of an object's class, of an array's fields and of the content of bytes; functions of
-Python's C API; and PyArray_NewFromDescr of NumPy's. */
-static struct {
-    object array, bytes, error, none;
-    int64_t type, data, ndim, shape, strides, dtype, flags, content;
-    object (*from_pointer)(void *), (*from_int)(long long);
-    long long (*to_int)(object);
-    double (*to_double)(object);
-    void *(*save_thread)(void), (*restore_thread)(void *), (*raise)(object, const char *);
-    object (*raised)(void);
-    void (*clear)(void);
-    intptr_t (*length)(object);
-    object (*item)(object, intptr_t), (*value)(object, object);
-    void (*hold)(object), (*drop)(object);
-    object (*call)(object, object const *, size_t, object);
-    object (*new_array)(object, object, int, const intptr_t *, const intptr_t *, void *, int, object);
-} layout;
-
-/* Flags of an array. */
-enum { CONTIGUOUS = 0x0001, WRITEABLE = 0x0400 };
+struct layout layout;
 
 KERNEL void set_layout(const int64_t *a)
 {
@@ -61,13 +40,6 @@ KERNEL void set_layout(const int64_t *a)
         (intptr_t)a[27];
 }
 
-#define FIELD(x, class, field) (*(class *)((char *)(x) + layout.field))
-
-INLINE int has_type(object x, object class)
-{
-    return FIELD(x, object, type) == class;
-}
-
 /* The address of a contiguous and writeable array; a TypeError for every other object. */
 KERNEL object place_of(object unused, object x)
 {
@@ -88,6 +60,7 @@ KERNEL object enter(object entry, object packed)
         return NULL;
     }
     int64_t (*function)(const void *);
+    note_unknown();
     memcpy(&function, (char *)entry + layout.content, sizeof function);
     void *thread = layout.save_thread();
     const int64_t result = function((char *)packed + layout.content);
@@ -103,9 +76,6 @@ enum { READ, WRITTEN, OPTIONAL };
 /* Larger numbers are left to Python, so that no calculation overflows. */
 #define LARGEST ((int64_t)1 << 31)
 #define DEPTH 8
-#define MOST_ARGUMENTS 48
-#define MOST_DIMENSIONS 32
-union argument { int64_t whole; double real; void *place; };
 
 /* Calculates one number from the arguments, or returns -1. Returns the word after the calculation. */
 static const int64_t *calculated(const int64_t *words, const union argument *a, int64_t *result)
@@ -145,6 +115,8 @@ static const int64_t *array_at(const int64_t *words, object x, const union argum
     for (int i = 0; i < FIELD(x, int, ndim); i++)
         count *= FIELD(x, intptr_t *, shape)[i];
     *found = FIELD(x, void *, data);
+    if (noted)
+        note_array(*found, count * itemsize, marks & WRITTEN);
     return (FIELD(x, int, flags) & wanted) == wanted && count == size && (intptr_t)*found % itemsize == 0 ? words : NULL;
 }
 
@@ -173,6 +145,8 @@ static const int64_t *matrix_at(const int64_t *words, object x, const union argu
             return NULL;
     }
     *found = FIELD(x, void *, data);
+    if (noted)                                 /* its size does not matter: it is no small constant */
+        note_array(*found, LARGEST, READ);
     return (intptr_t)*found % 4 == 0 ? words : NULL;
 }
 
@@ -218,19 +192,25 @@ KERNEL object call_checked(object signature, object const *args, intptr_t given)
     const int64_t *words = (const int64_t *)((char *)signature + layout.content);
     union argument a[MOST_ARGUMENTS];
     const int fits = given == words[1] && fitting(words, args[0], args + 1, given, a);
+    if (noted && fits)
+        note_call(words[0], given, words + 2, a);
     return layout.from_int(fits ? entered(words, a) : -1);
 }
 
 /* A new array that the kernel fills, whose address goes to `result` among the arguments; what the kernel returned if it
 failed. */
 static object filled(const int64_t *words, union argument *a, union argument *result, object dtype, int ndim,
-                     const intptr_t *shape)
+                     const intptr_t *shape, int64_t count, const int64_t *kinds)
 {
     layout.hold(dtype);                        /* the array takes this reference */
     object out = layout.new_array(layout.array, dtype, ndim, shape, NULL, NULL, 0, NULL);
     if (!out)
         return NULL;
     result->place = FIELD(out, void *, data);
+    if (noted) {
+        note_array(result->place, LARGEST, WRITTEN);
+        note_call(words[0], count, kinds, a);
+    }
     const int64_t failed = entered(words, a);
     if (!failed)
         return out;
@@ -260,11 +240,13 @@ KERNEL object make_checked(object signature, object const *args, intptr_t given)
         layout.clear();
         return layout.from_int(-1);
     }
-    return filled(words, a, &a[count], (object)(intptr_t)last[0], (int)ndim, shape);
+    return filled(words, a, &a[count], (object)(intptr_t)last[0], (int)ndim, shape, count + 1, words + 2);
 }
 
 /* The places of the arguments of the elementwise machine (walk4 of table.py). */
 enum { ELEMENTS = 1, PLAN_SIZE = 2, SIZES = 3, NUMBERS = 7, PLAN = 11, OPERANDS = 12, RESULT = 16, SLOTS = 17 };
+static const int64_t kinds_of_slots[SLOTS] = {WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE, WHOLE,
+                                              ARRAY, ARRAY, ARRAY, ARRAY, ARRAY};
 
 /* Runs the elementwise machine on arrays and then numbers, and returns the new array. The arrays after the first one
 have its shape, or one element and not more dimensions. An array of one number, repeated by strides of zero, as the
@@ -310,12 +292,14 @@ KERNEL object make_walked(object signature, object const *args, intptr_t given)
         fits = fits && (!moves || FIELD(x, int, flags) & CONTIGUOUS);
         a[SIZES + k].whole = moves ? count : 1;
         a[OPERANDS + k].place = FIELD(x, void *, data);
+        if (noted)
+            note_array(a[OPERANDS + k].place, a[SIZES + k].whole * itemsize, READ);
     }
     if (!fits)
         return layout.from_int(-1);
     a[PLAN_SIZE].whole = words[5];
     a[PLAN].place = (void *)(words + 6);
-    return filled(words, a, &a[RESULT], (object)(intptr_t)words[1], ndim, shape);
+    return filled(words, a, &a[RESULT], (object)(intptr_t)words[1], ndim, shape, SLOTS, kinds_of_slots);
 }
 
 /* Calls the function that the dictionary has for the first argument, with the others. */
@@ -354,6 +338,7 @@ KERNEL object launch(object unused, object const *args, intptr_t given)
         layout.raise(layout.error, "a program takes bytes, arrays and numbers");
         return NULL;
     }
+    note_unknown();
     int64_t *base = (int64_t *)(intptr_t)words[BASES];
     const int64_t *before = words + EXTENTS + words[DIMENSIONS];
     object made = NULL;
@@ -389,16 +374,7 @@ KERNEL object launch(object unused, object const *args, intptr_t given)
     return layout.from_int(failed);
 }
 
-/* For the functions below, from capture/identity.py: the classes list and Tensor; the objects False, "_grad" and "_hooks";
-the offsets of a tensor's array, flag, version cell, node and view, and of a dict's version, or 0; and functions of Python's C
-API. */
-static struct {
-    object list, tensor, no, grad, hooks;
-    int64_t array, flag, version, node, view, of_dict;
-    object (*new_list)(intptr_t), (*new_instance)(object, object, object);
-    object (*item)(object, object), (*from_bool)(long), (*in_list)(object, intptr_t), (*attribute)(object, object);
-    int (*set_item)(object, object, object), (*set_in_list)(object, intptr_t, object);
-} identity;
+struct identity identity;
 
 KERNEL void set_identity(const int64_t *a)
 {
@@ -423,9 +399,6 @@ KERNEL void set_identity(const int64_t *a)
     identity.new_instance = (object (*)(object, object, object))(intptr_t)a[18];
 }
 
-#define OF_TENSOR(x, field) (*(object *)((char *)(x) + identity.field))
-
-/* A new leaf around an array, as `wrap` of tensor.py makes it. */
 KERNEL object wrapped(object unused, object array)
 {
     (void)unused;
@@ -562,7 +535,6 @@ KERNEL object settle(object unused, object packed)
 }
 
 enum { OBJECT, TENSOR };
-#define MOST_TENSORS 30
 
 /* The array that owns the memory of an array; NULL if another object owns it. */
 static object root_of(object array)

@@ -18,7 +18,7 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Doors", "builtin_of_library", "capi", "maker_of_ufuncs", "new_array", "with_loops"]
+__all__ = ["Doors", "builtin_of_library", "capi", "maker_of_ufuncs", "new_array", "of_library", "with_loops"]
 
 #: The words of a signature, as in objects.c: how an argument is given, how a size is calculated from the arguments, and
 #: what is said of an array.
@@ -98,6 +98,11 @@ def _undecided(*args):
 def builtin_of_library(library: "ctypes.CDLL", name: str, several: bool = False) -> Callable:
     """A built-in function of one argument, or of several, of the function of the library that has this name."""
     return _builtin(getattr(library, name), name.encode(), None, _ARGUMENTS if several else _ONE_ARGUMENT)
+
+
+def of_library(library: "ctypes.CDLL", name: str, bound: Any) -> Callable:
+    """A built-in function of `bound`, which C gets first, and one argument."""
+    return _builtin(getattr(library, name), name.encode(), bound)
 
 
 def _place_of(array):

@@ -350,6 +350,8 @@ KERNEL void NAMED(loop)(char **args, const intptr_t *dimensions, const intptr_t 
     int apart[GIVEN + 1] = {0}, any = 0;
     if (arrays > GIVEN || data[2] > NUMBERS)
         return;
+    if (noted)
+        note_loop((const void *)(intptr_t)NAMED(loop), args, n, steps, data, outside + 1, sizeof(NUMBER));
     for (int64_t k = 0; k < data[2]; k++)
         numbers[k] = *(const NUMBER *)args[arrays + k];
     for (int64_t k = 0; k <= arrays; k++) {

@@ -322,7 +322,7 @@ def empty(*args: Extent | Extents, size: Extents | None = None, out: Tensor | No
     return _filled("empty", _unset, args, size, out, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def full(size: Extents, fill_value: Number, *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
          layout: Layout | None = None, device: Device = None, requires_grad: bool = False,
          pin_memory: bool = False) -> Tensor:

@@ -65,7 +65,7 @@ def _end(name, argument, x):
     return _number(x)
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Number = 1, out: Tensor | None = None,
            dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
@@ -341,7 +341,7 @@ def _spaced_dtype(name, start, end, steps, dtype, out):
     return dtype
 
 
-@public()
+@public(repeats=True)
 def linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, out: Tensor | None = None,
              dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
              requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:

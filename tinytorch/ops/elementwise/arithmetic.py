@@ -182,7 +182,7 @@ def _scaled(primitive, name, input, other, alpha):
 
 
 @public(method=True, inplace=functools.partial(updates, np.add), ioperator="__iadd__", older=("input alpha other",),
-        elementwise=True)
+        elementwise=True, repeats=True)
 def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + alpha * other, with broadcasting and type promotion.
 

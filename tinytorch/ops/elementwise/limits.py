@@ -108,7 +108,7 @@ def _clamp_in_place(function):
     return clamp_
 
 
-@public(method=True, inplace=_clamp_in_place, aliases="clip", elementwise=True)
+@public(method=True, inplace=_clamp_in_place, aliases="clip", elementwise=True, repeats=True)
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """Each element limited to [min, max]. The limits are numbers or tensors that broadcast; one may be None.
@@ -200,7 +200,7 @@ def _refuse_complex(both_sides, min, max, input, *given):
     raise NotImplementedError("clamp is not supported for complex types")
 
 
-@public(method=True, inplace=functools.partial(in_place, into=_clamp_into), elementwise=True)
+@public(method=True, inplace=functools.partial(in_place, into=_clamp_into), elementwise=True, repeats=True)
 def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each element and `min` (a number or a tensor).
 
@@ -311,7 +311,7 @@ def _nan_to_num(input, nan, posinf, neginf):
 
 
 @public(out="nan_to_num: dtype of out: {Have} should be same as input: {Want}", method=True, inplace=True,
-        elementwise=True)
+        elementwise=True, repeats=True)
 def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *,
                out: Tensor | None = None) -> Tensor:
     """Replaces NaN by `nan` (0) and infinities by `posinf` and `neginf` (the dtype's largest and smallest number).

@@ -172,7 +172,7 @@ def _number_to_power(input, other, is_one):
     return np.asarray(_pow.op.forward(input, other), order="C")        # torch's result has this order
 
 
-@public(hot=True, method=True, inplace=True, elementwise=True)
+@public(hot=True, method=True, inplace=True, elementwise=True, repeats=True)
 def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input to the power `exponent`. One of them may be a number.
 

@@ -87,7 +87,7 @@ def _value(value, numpy_dtype):
     return value if dt.is_complex(numpy_dtype) else scalar_of(value, numpy_dtype)
 
 
-@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",), elementwise=True)
+@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",), elementwise=True, repeats=True)
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 * tensor2, with broadcasting.
 
@@ -105,7 +105,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
 
 
-@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",), elementwise=True)
+@public(method=True, inplace=True, out="", older=("input value tensor1 tensor2",), elementwise=True, repeats=True)
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1, out: Tensor | None = None) -> Tensor:
     """input + value * tensor1 / tensor2, with broadcasting. RuntimeError if both tensors are integers.
 
@@ -122,7 +122,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     return ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
 
 
-@public(method=True, inplace=True, elementwise=True)
+@public(method=True, inplace=True, elementwise=True, repeats=True)
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input + weight * (end - input), with broadcasting. `weight` is a number or a tensor.
 

@@ -150,7 +150,7 @@ def _to_real(name, input, n, dim, norm, out, forward):
     return _written(out, _fft_c2r(conj(input) if forward else input, (dim,), scale, size))
 
 
-@public("fft_fft", autocast="up")
+@public("fft_fft", autocast="up", repeats=True)
 def fft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
         out: Tensor | None = None) -> Tensor:
     """The discrete Fourier transform along a dimension: sum over k of input[k] exp(-2 pi i j k / n), for each j.
@@ -179,7 +179,7 @@ def ifft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None
     return transform("ifft", input, n, dim, norm, out, False)
 
 
-@public("fft_rfft", autocast="up")
+@public("fft_rfft", autocast="up", repeats=True)
 def rfft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """The first n // 2 + 1 elements of `fft` of a real tensor. The others are conjugates of these.

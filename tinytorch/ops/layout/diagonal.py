@@ -182,7 +182,7 @@ def _in_place(function):
     return in_place(function, _zero_expanded)
 
 
-@public(method=True, inplace=_in_place)
+@public(method=True, inplace=_in_place, repeats=True)
 def tril(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle of matrices, up to the given diagonal, with zeros above it.
 
@@ -195,7 +195,7 @@ def tril(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> T
     return result if out is None else write_out(out, result, exact=EXACT)
 
 
-@public(method=True, inplace=_in_place)
+@public(method=True, inplace=_in_place, repeats=True)
 def triu(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> Tensor:
     """The upper triangle of matrices, from the given diagonal on, with zeros below it.
 

@@ -109,7 +109,7 @@ def _same_dtype(tensors, name):
     return [converted(tensor, dtype) for tensor in tensors]
 
 
-@public(hot=True, autocast="widest")
+@public(hot=True, autocast="widest", repeats=True)
 def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """Joins the tensors along `dim` (`concat` and `concatenate` are the same). Dtypes are promoted.
 
@@ -192,7 +192,7 @@ def concatenate(tensors: Tensors, dim: int = 0, *, out: Tensor | None = None) ->
     return cat(tensors, dim, out=out)
 
 
-@public(hot=True, autocast="widest")
+@public(hot=True, autocast="widest", repeats=True)
 def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape along a new dimension `dim`. RuntimeError if the shapes differ.
 

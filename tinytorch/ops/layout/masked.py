@@ -311,7 +311,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     return _put(input, index, source, accumulate)
 
 
-@public(method=True)
+@public(method=True, repeats=True)
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
     """`gather` with broadcasting, made for the indices that argsort and argmax return. Without `dim` it reads from the
     flat tensors.

@@ -238,7 +238,7 @@ def roll(input: Tensor, shifts: int | Extents, dims: int | Ints | None = None) -
     return _roll(input, shifts, tuple([check_dim(d, input._array.ndim) for d in dims]))
 
 
-@public()
+@public(repeats=True)
 def flip(input: Tensor, dims: Ints) -> Tensor:
     """A copy with the order along `dims` reversed.
 

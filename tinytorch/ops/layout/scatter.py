@@ -252,7 +252,7 @@ def _check_ranks(input, index, dim, name):
     return dim
 
 
-@public(out=EXACT, apart="resized", method=True)
+@public(out=EXACT, apart="resized", method=True, repeats=True)
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """result[i][j] = input[index[i][j]][j] for dim 0, and so on. The result has the shape of `index`.
 
@@ -314,7 +314,7 @@ def _scatter_arguments(input, dim, index, src, name, kernel=None):
     return dim, index
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, repeats=True)
 def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., *, value: Number = ...,
             reduce: str | None = None, out: Tensor | None = None) -> Tensor:
     """A copy of `input` with result[index[i][j]][j] = src[i][j] for dim 0, and so on. `src` may be a number.
@@ -347,7 +347,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., 
     return write_out(out, result, src, index, apart="resized")
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, repeats=True)
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of `input` with result[index[i][j]][j] += src[i][j] for dim 0, and so on. Repeated indices add up.
 

@@ -182,7 +182,7 @@ def _slices(input, dim, index, source, name):
     return dim
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, repeats=True)
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1,
               out: Tensor | None = None) -> Tensor:
     """A copy of `input` with alpha * source[i] added to slice index[i] of dimension `dim`. Repeated indices add up.

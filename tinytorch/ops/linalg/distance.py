@@ -21,7 +21,7 @@ from .norms import matrix_norm, norm_grad, summed_norm, vector_norm, vector_norm
 __all__ = ["cdist", "dist", "norm", "renorm"]
 
 
-@public(python=True)
+@public(python=True, repeats=True)
 def norm(input: Tensor, p: Number | str | None = "fro", dim: int | Ints | None = None, keepdim: bool = False,
          out: Tensor | None = None, dtype: dt.dtype | None = None) -> Tensor:
     """The norm of order p of all elements or over `dim`: "fro" (the root of the sum of squares), "nuc" (the
@@ -185,7 +185,7 @@ def _euclidean_dist(x1, x2):
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The distances (norms of order p) between all rows of x1 (..., n, d) and of x2 (..., m, d): (..., n, m).
 

@@ -49,7 +49,7 @@ def _hardtanh(input, low, high):
     return minimum(high, maximum(low, input))
 
 
-@public(elementwise=True)
+@public(elementwise=True, repeats=True)
 def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor:
     """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside. RuntimeError for bool.
 
@@ -103,7 +103,7 @@ def _hardshrink(input, lambd):
     return where(abs(input) <= lambd, 0.0, input)
 
 
-@public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", out=FOUND, method=True)
+@public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", out=FOUND, method=True, repeats=True)
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """`input` outside [-lambd, lambd], 0 inside.
 
@@ -127,7 +127,7 @@ def _softshrink(input, lambd):
 _LEAST_LARGEST = 65504
 
 
-@public(dtypes=dt.FLOATING, kernel="softshrink_check", out=FOUND)
+@public(dtypes=dt.FLOATING, kernel="softshrink_check", out=FOUND, repeats=True)
 def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """`input` moved towards 0 by `lambd`, and 0 in [-lambd, lambd]. RuntimeError if `lambd` is negative.
 
@@ -282,7 +282,7 @@ def _softplus(input, beta, threshold):
     return where(scaled > threshold, input, log1p(exp(scaled)) / beta)
 
 
-@public(dtypes=dt.FLOATING, kernel="softplus_cpu", out=FOUND)
+@public(dtypes=dt.FLOATING, kernel="softplus_cpu", out=FOUND, repeats=True)
 def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     """log(1 + exp(beta * input)) / beta; `input` itself where beta * input > threshold.
 
@@ -311,7 +311,7 @@ def _log_sigmoid(input):
 
 
 @public("log_sigmoid", dtypes=dt.FLOATING, kernel="log_sigmoid_cpu",
-        out="expected scalar type {Want} but found {Have}")
+        out="expected scalar type {Want} but found {Have}", repeats=True)
 def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without underflow.
 
@@ -393,7 +393,7 @@ def _glu(input, dim):
     return x * sigmoid.op.forward(gate)
 
 
-@public(python=True)
+@public(python=True, repeats=True)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half of `input` along `dim`, times the sigmoid of the second. RuntimeError if it cannot be halved.
 

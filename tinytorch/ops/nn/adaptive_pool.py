@@ -266,7 +266,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Ints) -> Tensor:
     return _adaptive_average("adaptive_avg_pool1d", 1, input, output_size)
 
 
-@public(python=True)
+@public(python=True, repeats=True)
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Extents) -> Tensor:
     """Mean of each of the windows into which the input is divided. `output_size`: an int or two; None keeps a size.
 
@@ -312,7 +312,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: int | Ints,
     return result if return_indices else result[0]
 
 
-@public(python=True)
+@public(python=True, repeats=True)
 def adaptive_max_pool2d(input: Tensor, output_size: int | Ints,
                         return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each of the windows into which the input is divided. `output_size`: an int or two.

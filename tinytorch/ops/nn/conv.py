@@ -415,7 +415,7 @@ def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
     return _forward(conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@public(hot=True, autocast="down")
+@public(hot=True, autocast="down", repeats=True)
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
            padding: int | Extents | str = 0, dilation: int | Extents = 1, groups: Extent = 1) -> Tensor:
     """2-D convolution (cross-correlation); see `conv1d`.
@@ -461,7 +461,7 @@ def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     return _transposed(conv_transpose1d, 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@public(hot=True, autocast="down")
+@public(hot=True, autocast="down", repeats=True)
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
                      padding: int | Extents = 0, output_padding: int | Extents = 0, groups: Extent = 1,
                      dilation: int | Extents = 1) -> Tensor:

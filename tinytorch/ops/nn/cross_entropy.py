@@ -141,7 +141,7 @@ def _are_usual(x, t):
     return x.dtype is _FLOAT and t.dtype is _LONG and x.ndim == 2 and t.ndim == 1 and len(x) == len(t)
 
 
-@public("nll_loss_nd", hot=True, autocast="up", in_python=True)
+@public("nll_loss_nd", hot=True, autocast="up", in_python=True, repeats=True)
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
              ignore_index: Extent = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-input at the target classes: the negative log likelihood, if `input` holds log probabilities.

@@ -96,7 +96,7 @@ def _gelu(input, approximate, keep):
     return as_array(share * input), share
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None) -> Tensor:
     """input * P(normal variate < input); approximate="tanh": by the tanh formula.
 

@@ -221,7 +221,7 @@ def _default_corners(align_corners):
     return align_corners
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
                 align_corners: bool | None = None) -> Tensor:
     """The images `input` (N, C, H, W) at the places `grid` (N, H', W', 2) of (x, y) in [-1, 1]: (N, C, H', W').

@@ -77,7 +77,7 @@ def _group_norm(input, weight, bias, groups, eps):
     return laid_out(result, input), (*statistics, about(bias))
 
 
-@public(hot=True, in_python="nn.functional")
+@public(hot=True, in_python="nn.functional", repeats=True)
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
     """layer_norm over each of `num_groups` groups of channels of `input` (N, C, *); weight and bias by channel.

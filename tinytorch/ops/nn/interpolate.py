@@ -233,7 +233,7 @@ _NEEDED = {"linear": 3, "bilinear": 4, "trilinear": 5}
 _AREA = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
 
-@public(python=True)
+@public(python=True, repeats=True)
 def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: float | list[float] | None = None,
                 mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
                 antialias: bool = False) -> Tensor:

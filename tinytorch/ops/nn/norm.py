@@ -404,7 +404,7 @@ def _check_normalized(input, normalized_shape, weight, bias, star):
     return have[-len(shape):]                  # the same numbers as plain ints
 
 
-@public(hot=True, in_python="nn.functional")
+@public(hot=True, in_python="nn.functional", repeats=True)
 def layer_norm(input: Tensor, normalized_shape: Extents, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
     """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which must be `normalized_shape`.

@@ -119,7 +119,7 @@ def _constant_pad(input, pad, value):
     return _constant(input, widths, value)
 
 
-@public(hot=True, autocast="up", in_python=True)
+@public(hot=True, autocast="up", in_python=True, repeats=True)
 def pad(input: Tensor, pad: Extents, mode: str = "constant", value: float | None = None) -> Tensor:
     """`input` with borders: `pad` = (left, right) of the last dimension, then of the one before, and so on.
 

@@ -70,7 +70,7 @@ def _check(name, input, argument, factor):
         raise RuntimeError(f"{name} expects a positive {argument}, but got {factor}")
 
 
-@public()
+@public(repeats=True)
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """(..., C r^2, H, W) as (..., C, H r, W r), for the upscale factor r (Shi et al. 2016).
 

@@ -395,7 +395,7 @@ def max_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     return _max(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@public(hot=True, in_python="nn.functional")
+@public(hot=True, in_python="nn.functional", repeats=True)
 def max_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
                dilation: int | Ints = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
@@ -509,7 +509,7 @@ def avg_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     return _average(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
                ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *,
                out: Tensor | None = None) -> Tensor:

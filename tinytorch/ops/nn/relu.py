@@ -178,7 +178,7 @@ _prelu = op(name="prelu_kernel", input=lambda g, input, weight: _prelu_leak(g, i
             weight=lambda g, input, weight: _prelu_slope(g, input))(_leaky_by_array)
 
 
-@public(method=True, autocast="down")
+@public(method=True, autocast="down", repeats=True)
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input` where positive, else input * weight. `weight` has one element, or one for each channel (dimension 1).
 

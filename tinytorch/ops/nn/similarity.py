@@ -63,7 +63,7 @@ def _unit(x, dim, eps):
     return x / size
 
 
-@public()
+@public(repeats=True)
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps over the last dimension, with broadcasting.
 

@@ -103,7 +103,7 @@ def _along(primitive, input, dim, dtype):
     return primitive(input, dim)
 
 
-@public(method=True)
+@public(method=True, repeats=True)
 def softmax(input: Tensor, dim: int, dtype: dt.dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(input) / sum(exp(input)) along `dim`, computed without overflow.
 
@@ -117,7 +117,7 @@ def softmax(input: Tensor, dim: int, dtype: dt.dtype | None = None, *, out: Tens
     return result if out is None else write_out(out, result, exact=EXACT)
 
 
-@public(method=True)
+@public(method=True, repeats=True)
 def log_softmax(input: Tensor, dim: int, dtype: dt.dtype | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(softmax(input, dim)), computed without overflow and with small numbers kept.
 

@@ -152,7 +152,7 @@ def _written(out, result, input, dtype):
     return write_out(out, result, input, exact=None if dtype is None else EXACT)
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, repeats=True)
 def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running sums along `dim`. Integers are summed in int64.
 
@@ -164,7 +164,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tenso
     return _written(out, _running(_cumsum, input, dim, wanted, False), input, dtype)
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, repeats=True)
 def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """Running products along `dim`. Integers are multiplied in int64.
 
@@ -230,7 +230,7 @@ def _cumulative(name, accumulate, take, result, input, dim):
     return result(take(input, dim, index), index)
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, repeats=True)
 def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummax:
     """The largest element so far along `dim` and its index: (values, indices).
 

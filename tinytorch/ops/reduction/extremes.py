@@ -272,7 +272,7 @@ def _extreme_over(name, reduce, input, dim, keepdim):
     return at_once(reduce, input, dim, keepdim)
 
 
-@public(out=_MISMATCH, apart=None, method=True)
+@public(out=_MISMATCH, apart=None, method=True, repeats=True)
 def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The largest element, of all or over `dim` (an int or several). Equal elements share the gradient.
 
@@ -283,7 +283,7 @@ def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
     return _extreme_over("amax", _amax, input, dim, keepdim)
 
 
-@public(out=_MISMATCH, apart=None, method=True)
+@public(out=_MISMATCH, apart=None, method=True, repeats=True)
 def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The smallest element, of all or over `dim` (an int or several). Equal elements share the gradient.
 
@@ -294,7 +294,7 @@ def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
     return _extreme_over("amin", _amin, input, dim, keepdim)
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, method=True, repeats=True)
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
             out: Tensors | None = None) -> return_types.aminmax:
     """The smallest and the largest element (along `dim`) as a named tuple (min, max).

@@ -83,7 +83,7 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
     return extreme_at(take, result, input, index, dim, keepdim)
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, repeats=True)
 def median(input: Tensor, dim: int = None, keepdim: bool = False, *,
            out: Tensors | None = None) -> Tensor | return_types.median:
     """The median (the lower of two middle elements) of all elements, or along `dim` as a named tuple

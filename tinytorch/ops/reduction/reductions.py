@@ -205,7 +205,7 @@ def _prepared(function, input, dim, keepdim, dtype, numpy):
     return converted(input, dtype.numpy), dim, keepdim
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, repeats=True)
 def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
         out: Tensor | None = None, **numpy) -> Tensor:
     """The sum of all elements, or over `dim` (an int or several). Integers are summed in int64.
@@ -366,7 +366,7 @@ def _prod_of_halves(input, over, keepdim):
 _prod_over = renamed(_prod, "prod.1")
 
 
-@public(method=True, autocast="up")
+@public(method=True, autocast="up", repeats=True)
 def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
          out: Tensor | None = None) -> Tensor:
     """The product of all elements, or over one `dim`. Integers are multiplied in int64.

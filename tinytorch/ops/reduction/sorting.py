@@ -100,7 +100,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return sort(input, 0)[0]
 
 
-@public(out=EXACT, method=True)
+@public(out=EXACT, method=True, repeats=True)
 def topk(input: Tensor, k: Extent, dim: int = -1, largest: bool = True, sorted: bool = True, *,
          out: Tensors | None = None) -> return_types.topk:
     """The k largest (or smallest) elements along `dim`, in order: the named tuple (values, indices).
@@ -161,7 +161,7 @@ def _first_top(array, k, dim, largest):
     return np.take_along_axis(part, order, dim)
 
 
-@public(out=EXACT, apart=True, method=True)
+@public(out=EXACT, apart=True, method=True, repeats=True)
 def kthvalue(input: Tensor, k: Extent, dim: int = -1, keepdim: bool = False, *,
              out: Tensors | None = None) -> return_types.kthvalue:
     """The k-th smallest element (from 1) along `dim`: the named tuple (values, indices).

@@ -188,7 +188,7 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     return at_once(primitive, input, dim, freedom, keepdim, whole)
 
 
-@public(out="", apart=None, method=True)
+@public(out="", apart=None, method=True, repeats=True)
 def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
         correction: Number | None = None, out: Tensor | None = None) -> Tensor:
     """The variance of all elements, or over `dim`: the sum of squared deviations divided by n - correction. The
@@ -201,7 +201,7 @@ def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = No
     return _deviation("var", _var, input, dim, unbiased, keepdim, correction)
 
 
-@public(out="", apart=None, method=True)
+@public(out="", apart=None, method=True, repeats=True)
 def std(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
         correction: Number | None = None, out: Tensor | None = None) -> Tensor:
     """The standard deviation, which is the root of `var`.

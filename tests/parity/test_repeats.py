@@ -1,0 +1,105 @@
+"""Functions that say `repeats` give the same for other numbers, from what is kept of earlier calls, as without it, on
+the samples of torch's op_db, whose numbers are replaced."""
+import contextlib
+
+import numpy as np
+import pytest
+import torch
+
+import tinytorch
+from tinytorch.autograd.public import TABLE
+from tinytorch.kernels import native
+
+from .adapter import OPS, Untranslatable, convert, error_of, namesake, samples, tensors
+
+DTYPES = torch.float32, torch.bfloat16, torch.float64, torch.int64
+
+
+def _record(function):
+    try:
+        return TABLE.get(function)
+    except TypeError:                          # not hashable
+        return None
+
+
+REPEATING = {name: record.repeats for name in OPS
+             if (record := _record(namesake(OPS[name].op, name))) is not None and record.repeats is not None}
+
+
+@contextlib.contextmanager
+def without(repeats):
+    again, repeats.again = repeats.again, lambda key: None
+    try:
+        yield
+    finally:
+        repeats.again = again
+
+
+def replaced(arguments, how, rng):
+    """The arguments with other numbers in the same memory."""
+    for x in tensors(arguments):
+        array = x._array
+        if not array.size or not array.flags.writeable:
+            continue
+        if array.dtype.kind == "f":
+            new = rng.standard_normal(array.shape) * 3
+            if how == "special":
+                new = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e30, -2.0], array.shape)
+            elif how == "zeros":
+                new = np.zeros(array.shape)
+            array[...] = new
+        elif array.dtype.kind == "i":
+            low, high = int(array.min()), int(array.max())
+            array[...] = rng.integers(low - 9, high + 9, array.shape) if how == "special" else (
+                rng.integers(low, high + 1, array.shape))
+        elif array.dtype.kind == "b":
+            array[...] = rng.random(array.shape) < 0.5
+
+
+def bits(result):
+    return [(x.dtype, x.shape, x.stride(), x._array.tobytes()) for x in tensors(result)]
+
+
+@pytest.mark.parametrize("name", REPEATING)
+def test_other_numbers(name):
+    _compare(name, 3)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", REPEATING)
+def test_other_numbers_sweep(name):
+    _compare(name, 40)
+
+
+def _compare(name, count):
+    function, repeats, rng, compared = namesake(OPS[name].op, name), REPEATING[name], np.random.default_rng(0), 0
+    for dtype in [dtype for dtype in DTYPES if dtype in OPS[name].supported_dtypes("cpu")]:
+        for input, args, kwargs, _ in samples(OPS[name], dtype, count):
+            try:
+                given, args, kwargs = convert((input, args, kwargs))
+            except Untranslatable:
+                continue
+            def call():
+                return function(given, *args, **kwargs)                # noqa: B023
+            for _ in range(24):
+                if error_of(call)[0] is not None:
+                    break
+            for how in ("usual", "zeros", "special"):
+                replaced((given, args, kwargs), how, rng)
+                error, result = error_of(call)
+                with without(repeats):
+                    other, expected = error_of(call)
+                assert (type(error), str(error)) == (type(other), str(other)), (how, dtype)
+                assert error is not None or bits(result) == bits(expected), (how, dtype)
+                compared += 1
+    assert compared or not native.level(), "nothing was compared"
+
+
+def test_they_are_declared():
+    """Nothing that a registration says contradicts `repeats`."""
+    declared = [record for record in TABLE.values() if record.repeats is not None]
+    assert len(declared) > 60
+    for record in declared:
+        claims = record.claims()
+        assert not (claims.draws or claims.looks), record.name
+    assert tinytorch.cat in TABLE

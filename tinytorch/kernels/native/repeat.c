@@ -1,0 +1,420 @@
+/* Calls that are made again with other tensors of the same shapes.
+
+A function that calls one kernel takes Python longer than most kernels take for few elements: it checks its arguments,
+asks who sees the call, calculates sizes, and makes a tensor. What it passes to kernels depends on the addresses of arrays
+and, for most functions, else only on what is written into a key here: the dtypes, shapes and strides of tensors, and the
+other arguments. autograd/repeats.py listens to such a call once, and writes a record: which arrays are made, and which
+kernels are called with which addresses and numbers. `again` finds the record of a key and does the same. */
+#include "notes.h"
+
+OF_THREAD int64_t *noted = NULL;
+
+void note(int64_t count, const int64_t *words)
+{
+    if (noted[0] + count > noted[1]) {
+        noted[0] = 1;                          /* too many: the notes become one unknown call */
+        noted[2] = UNKNOWN_NOTE;
+        return;
+    }
+    memcpy(noted + 2 + noted[0], words, (size_t)count * sizeof *words);
+    noted[0] += count;
+}
+
+void note_array(const void *place, int64_t bytes, int64_t written)
+{
+    int64_t words[4 + WORDS_OF_CONTENT] = {ARRAY_NOTE, (intptr_t)place, bytes, written};
+    if (!written && bytes <= (int64_t)(WORDS_OF_CONTENT * sizeof *words))
+        memcpy(words + 4, place, (size_t)bytes);
+    note(4 + WORDS_OF_CONTENT, words);
+}
+
+void note_call(int64_t function, int64_t count, const int64_t *kinds, const union argument *a)
+{
+    int64_t words[3 + 2 * MOST_ARGUMENTS] = {CALL_NOTE, function, count};
+    memcpy(words + 3, kinds, (size_t)count * sizeof *kinds);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(words + 3 + count + i, a + i, sizeof *a < sizeof *words ? sizeof *a : sizeof *words);
+    note(3 + 2 * count, words);
+}
+
+void note_loop(const void *function, char **args, int64_t elements, const intptr_t *steps, const void *data, int64_t count,
+               int64_t itemsize)
+{
+    int64_t words[5 + 3 * MOST_ARGUMENTS] = {LOOP_NOTE, (intptr_t)function, elements, (intptr_t)data, count};
+    for (int64_t i = 0; i < count; i++) {
+        int64_t *operand = words + 5 + 3 * i;
+        operand[0] = (intptr_t)args[i];
+        operand[1] = steps[i];
+        memcpy(operand + 2, args[i], (size_t)itemsize);
+    }
+    note(5 + 3 * count, words);
+}
+
+/* Notes the kernels that this thread calls from now on in the content of these bytes, whose first two words are 0 and the
+most words of notes; stops with None. */
+KERNEL object listen(object unused, object notes)
+{
+    (void)unused;
+    noted = has_type(notes, layout.bytes) ? (int64_t *)(void *)((char *)notes + layout.content) : NULL;
+    layout.hold(layout.none);
+    return layout.none;
+}
+
+/* What autograd/repeats.py passes: the classes int, float, list, tuple, Size, str, bool, NoneType and dtype; the attribute
+"base" of what a tensor is a view of; the address where None stands as long as no thread is in inference mode; True; and
+functions of Python's C API. */
+enum { PLAIN = 4 };
+static struct {
+    object whole, real, list, tuple, size, plain[PLAIN], base, yes;
+    const object *usual;
+    intptr_t (*length_of_list)(object);
+} classes;
+
+KERNEL void set_classes(const int64_t *a)
+{
+    classes.whole = (object)(intptr_t)a[0];
+    classes.real = (object)(intptr_t)a[1];
+    classes.list = (object)(intptr_t)a[2];
+    classes.tuple = (object)(intptr_t)a[3];
+    classes.size = (object)(intptr_t)a[4];
+    for (int i = 0; i < PLAIN; i++)
+        classes.plain[i] = (object)(intptr_t)a[5 + i];
+    classes.base = (object)(intptr_t)a[9];
+    classes.usual = (const object *)(intptr_t)a[10];
+    classes.yes = (object)(intptr_t)a[11];
+    classes.length_of_list = (intptr_t (*)(object))(intptr_t)a[12];
+}
+
+/* The key of a call: words that tell its arguments apart, and the arrays of the tensors among them. */
+#define MOST_WORDS 512
+struct key { int64_t count, tensors, words[MOST_WORDS]; object arrays[MOST_TENSORS]; };
+
+/* Adds a tensor whose operations nobody records. Returns whether it is one, and its array an aligned one. */
+static int add_tensor(struct key *k, object x)
+{
+    const object array = OF_TENSOR(x, array), view = OF_TENSOR(x, view);
+    const int ndim = has_type(array, layout.array) ? FIELD(array, int, ndim) : MOST_DIMENSIONS;
+    if (ndim >= MOST_DIMENSIONS || k->tensors == MOST_TENSORS || OF_TENSOR(x, flag) != identity.no
+            || OF_TENSOR(x, node) != layout.none || !(FIELD(array, int, flags) & IN_STEP))
+        return 0;
+    if (view != layout.none) {
+        const object base = identity.attribute(view, classes.base);
+        const int watched = !base || !has_type(base, identity.tensor) || OF_TENSOR(base, flag) != identity.no;
+        if (!base)
+            layout.clear();
+        else
+            layout.drop(base);
+        if (watched)
+            return 0;
+    }
+    int64_t *words = k->words + k->count, first = 0;
+    while (first < k->tensors && FIELD(k->arrays[first], void *, data) != FIELD(array, void *, data))
+        first++;
+    words[0] = (intptr_t)identity.tensor;
+    words[1] = (intptr_t)FIELD(array, object, dtype);
+    words[2] = ndim;
+    words[3] = first;                          /* the first tensor that begins at the same address */
+    for (int i = 0; i < ndim; i++) {
+        words[4 + i] = FIELD(array, intptr_t *, shape)[i];
+        words[4 + ndim + i] = FIELD(array, intptr_t *, strides)[i];
+    }
+    k->count += 4 + 2 * ndim;
+    k->arrays[k->tensors++] = array;
+    return 1;
+}
+
+/* Adds an argument. Returns whether it is of a kind that keys tell apart: a tensor; an int of 64 bits or a float; a list or
+tuple of these; a string, a bool, None or a dtype, which are told apart by address. */
+static int add(struct key *k, object x, int inside)
+{
+    const object class = FIELD(x, object, type);
+    int64_t *words = k->words + k->count;
+    if (k->count > MOST_WORDS - 4 - 2 * MOST_DIMENSIONS)
+        return 0;
+    if (class == identity.tensor)
+        return add_tensor(k, x);
+    words[0] = (intptr_t)class;
+    k->count += 2;
+    if (class == classes.whole) {
+        words[1] = layout.to_int(x);
+        if (words[1] != -1 || !layout.raised())
+            return 1;
+        layout.clear();
+        return 0;
+    }
+    if (class == classes.real) {
+        const double real = layout.to_double(x);
+        memcpy(words + 1, &real, sizeof real);
+        return 1;
+    }
+    if (!inside && (class == classes.list || class == classes.tuple || class == classes.size)) {
+        const int listed = class == classes.list;
+        const intptr_t n = words[1] = listed ? classes.length_of_list(x) : layout.length(x);
+        for (intptr_t i = 0; i < n; i++)
+            if (!add(k, listed ? identity.in_list(x, i) : layout.item(x, i), 1))
+                return 0;
+        return 1;
+    }
+    words[1] = (intptr_t)x;
+    for (int i = 0; i < PLAIN; i++)
+        if (class == classes.plain[i])
+            return 1;
+    return 0;
+}
+
+static int64_t hash_of(const struct key *k)
+{
+    uint64_t hash = (uint64_t)k->count;
+    for (int64_t i = 0; i < k->count; i++)
+        hash = (hash ^ (uint64_t)k->words[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
+    return (int64_t)(hash | 1);
+}
+
+/* Makes the key of a tuple of arguments; 0 if there is none. */
+static int key_of(struct key *k, object args)
+{
+    k->count = k->tensors = 0;
+    for (intptr_t i = 0, n = layout.length(args); i < n; i++)
+        if (!add(k, layout.item(args, i), 0))
+            return 0;
+    return 1;
+}
+
+/* The operands of calls: a number; an address that begins so many bytes behind the data of an argument's array or of a new
+array; or one in the record. */
+enum { A_NUMBER, OF_ARGUMENT, OF_MADE, IN_RECORD };
+#define MOST_MADE 8
+
+static int64_t operand(const int64_t *words, const struct key *k, const object *made, const char *record)
+{
+    if (words[0] == A_NUMBER)
+        return words[1];
+    if (words[0] == IN_RECORD)
+        return (intptr_t)record + words[1];
+    const object array = words[0] == OF_ARGUMENT ? k->arrays[words[1]] : made[words[1]];
+    return (intptr_t)FIELD(array, char *, data) + words[2];
+}
+
+/* Calls the kernels of a record. The words: the number of calls, and for each of them the function, whether it is a loop,
+the number of operands and, for a loop, of elements, and its data; three words for each operand; and, for a loop, steps. */
+static int64_t called(const int64_t *words, const struct key *k, const object *made, const char *record)
+{
+    int64_t calls = *words++;
+    while (calls--) {
+        const int64_t function = words[0], loop = words[1], count = words[2];
+        const int64_t *operands = words + 5, *steps = operands + 3 * count;
+        if (loop) {
+            char *args[MOST_ARGUMENTS];
+            intptr_t by[MOST_ARGUMENTS];
+            const intptr_t elements = (intptr_t)words[3];
+            for (int64_t i = 0; i < count; i++) {
+                args[i] = (char *)(intptr_t)operand(operands + 3 * i, k, made, record);
+                by[i] = (intptr_t)steps[i];
+            }
+            ((void (*)(char **, const intptr_t *, const intptr_t *, const void *))(intptr_t)function)(
+                args, &elements, by, (const void *)(intptr_t)words[4]);
+            words = steps + count;
+            continue;
+        }
+        union argument a[MOST_ARGUMENTS];
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t word = operand(operands + 3 * i, k, made, record);
+            if (operands[3 * i] == A_NUMBER)
+                memcpy(a + i, &word, sizeof *a < sizeof word ? sizeof *a : sizeof word);
+            else
+                a[i].place = (void *)(intptr_t)word;
+        }
+        const int64_t failed = ((int64_t (*)(const void *))(intptr_t)function)(a);
+        if (failed)
+            return failed;
+        words = steps;
+    }
+    return 0;
+}
+
+/* Makes the arrays of a record and calls its kernels. The words of the record: the number of arrays that are made, and for
+each of them its dtype, dimensions and sizes; the number of arrays, the first ones, that are results; whether they are
+several, and what makes a tuple of them; and the calls. NULL after an error of Python; None if a kernel fails. */
+static object repeated(const int64_t *words, const struct key *k, const char *record, int garbage)
+{
+    object made[MOST_MADE], result = NULL;
+    int64_t count = 0;
+    const int64_t wanted = *words++;
+    for (; count < wanted; count++) {
+        const object dtype = (object)(intptr_t)words[0];
+        const int ndim = (int)words[1];
+        intptr_t shape[MOST_DIMENSIONS], bytes = (intptr_t)words[2];
+        for (int i = 0; i < ndim; i++)
+            shape[i] = (intptr_t)words[3 + i];
+        words += 3 + ndim;
+        layout.hold(dtype);                    /* the array takes this reference */
+        made[count] = layout.new_array(layout.array, dtype, ndim, shape, NULL, NULL, 0, NULL);
+        if (!made[count])
+            break;
+        if (garbage)
+            memset(FIELD(made[count], void *, data), 0xA5, (size_t)bytes);
+    }
+    if (count == wanted) {
+        for (int64_t i = 0; i < k->tensors; i++)
+            layout.hold(k->arrays[i]);         /* other threads may run meanwhile */
+        const int64_t *calls = words + 3;
+        void *thread = layout.save_thread();
+        const int64_t failed = called(calls, k, made, record);
+        layout.restore_thread(thread);
+        for (int64_t i = 0; i < k->tensors; i++)
+            layout.drop(k->arrays[i]);
+        const int64_t results = words[0];
+        if (failed) {
+            layout.hold(layout.none);
+            result = layout.none;
+        } else if (!words[1])
+            result = wrapped(NULL, made[0]);
+        else {
+            object tensors[MOST_MADE];
+            int64_t done = 0;
+            while (done < results && (tensors[done] = wrapped(NULL, made[done])))
+                done++;
+            if (done == results)
+                result = layout.call((object)(intptr_t)words[2], tensors, (size_t)results, NULL);
+            while (done--)
+                layout.drop(tensors[done]);
+        }
+    }
+    while (count--)
+        layout.drop(made[count]);
+    return result;
+}
+
+/* The places of a function's table. Each has the hash of a key; the number of its calls so far or, with a record, its life,
+which other keys of the place shorten; and the record, a tuple of bytes and of what lives as long. */
+#define PLACES 8
+#define LONGEST 16
+enum { SEEN_TWICE = 2, HEARD_TWICE = 4 };
+struct entry { int64_t hash, seen, record; };
+
+static char *entry_at(object table, int64_t hash)
+{
+    return (char *)table + layout.content + ((uint64_t)hash >> 8) % PLACES * sizeof(struct entry);
+}
+
+static object nothing(void)
+{
+    layout.hold(layout.none);
+    return layout.none;
+}
+
+static const int64_t *words_of(object record)
+{
+    return (const int64_t *)(const void *)((char *)layout.item(record, 0) + layout.content);
+}
+
+/* The result of a call with the tuple `args`, if the table has its record. True if the call should be listened to, because
+it was made before; None for every other call, and while this thread listens to a function that makes this call. */
+KERNEL object again(object table, object args)
+{
+    struct key k;
+    struct entry e;
+    if (noted || *classes.usual != layout.none || !key_of(&k, args))
+        return nothing();
+    const int64_t hash = hash_of(&k);
+    char *at = entry_at(table, hash);
+    memcpy(&e, at, sizeof e);
+    if (e.hash != hash) {
+        if (e.record && --e.seen > 0)
+            memcpy(at, &e, sizeof e);
+        else {
+            if (e.record)
+                layout.drop((object)(intptr_t)e.record);
+            e = (struct entry){hash, 1, 0};
+            memcpy(at, &e, sizeof e);
+        }
+        return nothing();
+    }
+    if (!e.record) {
+        if (e.seen == HEARD_TWICE)
+            return nothing();
+        e.seen++;
+        memcpy(at, &e, sizeof e);
+        if (e.seen <= SEEN_TWICE)
+            return nothing();
+        layout.hold(classes.yes);
+        return classes.yes;
+    }
+    const object record = (object)(intptr_t)e.record;
+    const int64_t *words = words_of(record);
+    if (words[0] != k.count || memcmp(words + 1, k.words, (size_t)k.count * sizeof *words))
+        return nothing();
+    if (e.seen != LONGEST) {
+        e.seen = LONGEST;
+        memcpy(at, &e, sizeof e);
+    }
+    layout.hold(record);
+    object result = repeated(words + 1 + k.count, &k, (const char *)words, 0);
+    layout.drop(record);
+    return result;
+}
+
+/* keyed(args): the key of a tuple of arguments, as bytes that a record begins with; None if there is none. */
+KERNEL object keyed(object bytes_of, object args)
+{
+    struct key k;
+    if (!key_of(&k, args))
+        return nothing();
+    object address = layout.from_pointer(k.words - 0), size = layout.from_int(k.count * 8);
+    object given[2] = {address, size}, result = NULL;
+    if (address && size)
+        result = layout.call(bytes_of, given, 2, NULL);
+    if (address)
+        layout.drop(address);
+    if (size)
+        layout.drop(size);
+    return result;
+}
+
+/* tried((record, args)): the result of a record, whose new arrays hold other numbers before kernels write to them. */
+KERNEL object tried(object unused, object pair)
+{
+    struct key k;
+    (void)unused;
+    const object record = layout.item(pair, 0);
+    if (!key_of(&k, layout.item(pair, 1)))
+        return nothing();
+    const int64_t *words = words_of(record);
+    return repeated(words + 1 + k.count, &k, (const char *)words, 1);
+}
+
+/* learned((record, args)): puts the record into the table. */
+KERNEL object learned(object table, object pair)
+{
+    struct key k;
+    struct entry e;
+    const object record = layout.item(pair, 0);
+    if (!key_of(&k, layout.item(pair, 1)))
+        return nothing();
+    const int64_t hash = hash_of(&k);
+    char *at = entry_at(table, hash);
+    memcpy(&e, at, sizeof e);
+    const object before = e.record ? (object)(intptr_t)e.record : NULL;
+    layout.hold(record);
+    e = (struct entry){hash, LONGEST, (intptr_t)record};
+    memcpy(at, &e, sizeof e);
+    if (before)
+        layout.drop(before);
+    return nothing();
+}
+
+/* Drops all records of a table and what it counted. */
+KERNEL object forget(object table, object unused)
+{
+    struct entry e;
+    const struct entry empty = {0, 0, 0};
+    (void)unused;
+    for (int64_t i = 0; i < PLACES; i++) {
+        char *at = (char *)table + layout.content + i * (int64_t)sizeof e;
+        memcpy(&e, at, sizeof e);
+        memcpy(at, &empty, sizeof e);
+        if (e.record)
+            layout.drop((object)(intptr_t)e.record);
+    }
+    return nothing();
+}
