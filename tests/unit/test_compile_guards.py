@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.capture import compiled, identity, quick, ready
+from tinytorch.autograd import identity
+from tinytorch.capture import compiled, quick, ready
 from tinytorch.capture.lowered import maker, text
 
 

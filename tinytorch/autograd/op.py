@@ -325,6 +325,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return of_numbers(o, call, input, other, out) if numbers == "any" else on_arrays(o, input, other)
         a = input._array
+        dtype = a.dtype
         usual_order = True                     # for views NumPy may choose another memory order than torch
         if input._view_info is not None:
             usual_order = False
@@ -333,7 +334,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
             b = other._array
-            if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has its own dtype object
+            if dtype is not b.dtype and dtype != b.dtype:          # an unpickled array has its own dtype object
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
@@ -346,7 +347,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         else:
             if tensors_only:
                 return not_an_operand(o, 2, input, other)
-            char = a.dtype.char
+            char = dtype.char
             if other.__class__ is float and char in FLOATS or other.__class__ is int and (
                     -129 < other < 128 and char in small or char in whole and -_LONG <= other < _LONG):
                 b = other
@@ -358,22 +359,21 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
-        if to_float and a.dtype.kind in dt.INTEGRAL:
+        if to_float and dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other), out=CONVERTED), input, other)
         run = quietly
         while True:
             try:
                 if up:
                     result = run(o.of_batches or forward, a, b)
+                elif dtype is BFLOAT16 and halves is not None and b is not other and a.shape == b.shape:
+                    result, usual_order = run(halves, a, b), False
                 elif a.size < least:
                     result = run(quick, a, b)
                 else:
                     result = run(forward, a, b)
                 break
             except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
-                if halves is not None and a.dtype is BFLOAT16 and b is not other and a.shape == b.shape and not up:
-                    result, usual_order = quiet()(halves, a, b), False
-                    break
                 return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
             except RuntimeError as error:
                 run = another(error)

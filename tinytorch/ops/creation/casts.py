@@ -1,14 +1,27 @@
 """The methods that convert to the dtype of their name: float long bool ..."""
 from ... import dtypes as dt
+from ...autograd.op import unwatched
 from ...autograd.public import method
-from .conversion import to
+from ...kernels.errstate import quiet
+from ...tensor import wrap
+from .conversion import recast, to
 
 #: Method -> dtype.
 CASTS = {"bool": dt.bool, "byte": dt.uint8, "char": dt.int8, "bfloat16": dt.bfloat16, **dt.ALIASES}
 
 
+_quietly = quiet()
+
+
 def _cast(name, dtype):
+    target = dtype.numpy
+
     def convert(self, *, memory_format=None):
+        if memory_format is None and unwatched(self):
+            array = self._array
+            own = array.dtype
+            if own is not target and own != target and own.kind not in dt.COMPLEX and array.flags.c_contiguous:
+                return wrap(_quietly(recast, array, target))
         return to(self, dtype=dtype, memory_format=memory_format)
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"`self.to({dtype})`."

@@ -46,16 +46,16 @@ def _converted_back(g, numpy_dtype, source):
 @single(name="to_copy", batches="leading", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source),
     converts=True)
 def _to_copy(input, numpy_dtype, source):
-    return _cast(input, numpy_dtype)
+    return recast(input, numpy_dtype)
 
 
 @single(name="to_copy")
 def _to_discrete(input, numpy_dtype, source):
     """A conversion to integers or bools, which have no gradient."""
-    return _cast(input, numpy_dtype)
+    return recast(input, numpy_dtype)
 
 
-def _cast(array, numpy_dtype):
+def recast(array, numpy_dtype):
     if type(array) is np.ndarray and array.dtype.char in _REAL and numpy_dtype.char in _REAL and (
             array.flags.c_contiguous and 1 not in array.shape):
         return array.astype(numpy_dtype)

@@ -11,7 +11,7 @@ from ...autograd.public import public
 from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.extremes import extreme_of, place_of, range_of
 from ...kernels.layout import as_array
-from ...kernels.scatter import picked
+from ...kernels.scatter import picked, set_along
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
 from .reductions import (
@@ -90,7 +90,11 @@ def place(input, index, dim, size):
     """Zeros of `size` along `dim`, with `input` written at the positions `index` along it. Positions do not repeat."""
     if not input.ndim:
         return input.copy()
-    result = np.zeros(input.shape[:dim] + (size,) + input.shape[dim + 1:], input.dtype)
+    shape = input.shape[:dim] + (size,) + input.shape[dim + 1:]
+    found = set_along(None, shape, dim, index, input)
+    if found is not None:
+        return found
+    result = np.zeros(shape, input.dtype)
     np.put_along_axis(result, index, input, dim)
     return result
 
