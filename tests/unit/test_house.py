@@ -23,7 +23,7 @@ FLOORS = [
     "nn func _functorch _higher_order_ops futures distributed fx capture _dynamo.exc "
     "_subclasses ao quantization",
     "optim distributed.optim distributed.algorithms._checkpoint utils export jit onnx _jit_internal serialization "
-    "checkpoint _weights_only_unpickler hub profiler multiprocessing _vmap_internals func.tails autograd.identity "
+    "checkpoint _weights_only_unpickler hub profiler multiprocessing _vmap_internals func.tails "
     "capture.exchanged capture.steps capture.calls capture.backward capture.build capture.reads capture.effects "
     "capture.ready capture.quick capture.compiled "
     "capture.selfcheck capture.lowered",
