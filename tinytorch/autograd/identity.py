@@ -25,7 +25,7 @@ from ..tensor import Tensor, wrap
 try:
     import ctypes
 except ImportError:                            # as in browsers: no library can be loaded
-    ctypes = None
+    ctypes = None                              # type: ignore[assignment]
 
 __all__ = ["ALONE", "ITEM", "NEVER", "Same", "Signature", "UNCHANGED", "fits", "launch", "same",
            "settle", "wrapped"]
@@ -91,7 +91,9 @@ class Signature:
     object lives."""
 
     def __init__(self) -> None:
-        self.words, self.held, self.count, self.tensors = [], [], 0, 0
+        self.words: list[int] = []
+        self.held: list[Any] = []
+        self.count = self.tensors = 0
 
     def packed(self) -> bytes:
         return struct.pack(f"{len(self.words) + 1}q", self.count, *self.words)
@@ -166,7 +168,9 @@ def _version_of_dicts():
     at, seen = object.__basicsize__ + struct.calcsize("P"), []
     if struct.calcsize("P") < 8 or dict.__basicsize__ < at + 8:
         return 0
-    for room, other in (({}, {"a": 1}), (defaultdict(dict), defaultdict(dict, a=1))):
+    room: Any
+    other: Any
+    for room, other in (({}, {"a": 1}), (defaultdict(int), defaultdict(int, a=1))):
         value = object()
         for change in (lambda: None, lambda: room.update(a=1), lambda: room.update(a=2), lambda: room.pop("a"),   # noqa: B023
                        lambda: room.__setitem__(value, 1), lambda: room.__delitem__(value),                       # noqa: B023
@@ -228,7 +232,8 @@ def _finds_changes(same):
 
 
 def _finds_references(same):
-    held, room = [wrap(np.zeros(3))], {}
+    held: list[Any] = [wrap(np.zeros(3))]
+    room: dict[str, Any] = {}
     held.append(held[0]._array)
     packed = struct.pack("5q", 1, ALONE, id(room), id(held[0]), id(held[1]))
     found = [same(packed)]                     # nothing else refers to them, and there is no gradient
@@ -252,7 +257,8 @@ def _finds_references(same):
 
 
 def _settles(settle):
-    room, gradient, written = {}, wrap(np.zeros(3)), [wrap(np.zeros(3)) for _ in range(2)]
+    room: dict[str, Any] = {}
+    gradient, written = wrap(np.zeros(3)), [wrap(np.zeros(3)) for _ in range(2)]
     packed = struct.pack("6q", 1, 2, id(room), id(gradient), *[id(x) for x in written])
     before = sys.getrefcount(gradient)
     done = settle(packed), settle(packed)

@@ -78,7 +78,8 @@ class Repeats:
 
     def __init__(self) -> None:
         self.again: Callable[[tuple], Any] = self._first
-        self.calls, self.heard, self.left, self.table = 0, {}, 400, b""
+        self.calls, self.left, self.table = 0, 400, b""
+        self.heard: dict[bytes, Any] = {}
 
     def _first(self, args):
         self.calls += 1

@@ -1,11 +1,11 @@
 """Calls that are made again with other tensors of the same shapes, without Python's way to a kernel.
 
 A function that is declared with `public(repeats=True)` promises that what it does follows from the dtypes, shapes and
-strides of its tensors and from its other arguments, and never from the numbers in the tensors: kernels alone
-see these. Its door then asks `again`, which is in C (kernels/native/repeat.c), for a record of such a call.
-The third and the fourth call of a kind are listened to: if they pass the same to kernels, up to addresses, then a
-record of these kernels is written. The record is tried, with other numbers in its new memory, and used
-if its result is the function's, bit for bit.
+strides of its tensors and from its other arguments, and never from the numbers in the tensors, which kernels alone
+read. Its door then asks `again`, which is in C (kernels/native/repeat.c), for a record of such a call. The third and
+the fourth call with the same arguments, but for the numbers in tensors, are listened to. If they pass the same to
+kernels, up to addresses, then a record of these kernels is written. The record is tried, with other numbers in its new
+memory and in the tensors, and used if its results are the function's, bit for bit.
 """
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from . import identity
 try:
     import ctypes
 except ImportError:                            # as in browsers: no library can be loaded
-    ctypes = None
+    ctypes = None                              # type: ignore[assignment]
 
 __all__ = ["begin", "learn"]
 
 #: So many calls of a function wait for being listened to a second time.
 _MOST_HEARD = 8
 _WORDS_OF_NOTES, _WORDS_OF_CONTENT, _MOST_MADE, _MOST_ARGUMENTS = 1 << 15, 128, 8, 48
-_ARRAY, _CALL, _LOOP, _UNKNOWN = range(4)
+_ARRAY, _CALL, _LOOP, _HELD, _UNKNOWN = range(5)
 _NUMBER, _OF_ARGUMENT, _OF_MADE, _IN_RECORD = range(4)
 _WHOLE, _REAL = range(2)
 _learning = Lock()
@@ -177,6 +177,7 @@ class _Writer:
     """Writes the calls in notes as words of a record.
 
     made    (dtype, shape, bytes) of each new array: first the results, then memory that only kernels see
+    held    what must live as long as the record, beside what the key holds
     """
 
     def __init__(self, tensors, arrays):
@@ -184,7 +185,7 @@ class _Writer:
         self.spans = [_span(x) for x in arrays]
         self.made = [(x.dtype, x.shape, x.nbytes) for x in arrays]
         self.contents: dict[int, tuple[int, bytes]] = {}       # address -> what stands there
-        self.pool, self.words, self.calls = b"", [], 0
+        self.pool, self.words, self.calls, self.held = b"", [], 0, []
 
     def read(self, notes):
         """Writes all calls. Raises _Unknown if one cannot be written."""
@@ -212,6 +213,9 @@ class _Writer:
                     operands.append(self._operand(address))
                 self._call(function, 1, operands, elements, data, notes[at + 6:at + 5 + 3 * count:3])
                 at += 5 + 3 * count
+            elif kind == _HELD:
+                self.held.append(ctypes.cast(notes[at + 1], ctypes.py_object).value)
+                at += 2
             else:
                 raise _Unknown
 
@@ -254,8 +258,8 @@ class _Writer:
 
 
 def _written(key, result, notes):
-    """What a call that was listened to passes to kernels: words, new arrays, constants, the number of calls. None if it
-    cannot be written, or if its results are in memory that was there before."""
+    """What a call that was listened to passes to kernels: words, new arrays, constants, the number of calls, and what
+    must live as long. None if it cannot be written, or if its results are in memory that was there before."""
     arrays = _results(result)
     if arrays is None or not notes:
         return None
@@ -267,14 +271,16 @@ def _written(key, result, notes):
         writer.read(notes)
     except _Unknown:
         return None
-    return (writer.words, writer.made, writer.pool, writer.calls) if len(writer.made) <= _MOST_MADE else None
+    if len(writer.made) > _MOST_MADE:
+        return None
+    return writer.words, writer.made, writer.pool, writer.calls, writer.held
 
 
 def _overlap(a, b):
     return a.low < b.high and b.low < a.high
 
 
-def _packed(key, start, result, words, made, pool, calls):
+def _packed(key, start, result, words, made, pool, calls, held):
     """The record: (bytes, what lives as long). `start` holds the words of the key."""
     front = [len(made)]
     for dtype, shape, size in made:
@@ -291,7 +297,7 @@ def _packed(key, start, result, words, made, pool, calls):
                 moved[place + 1] += size
         at += 5 + 3 * count + (count if moved[at + 1] else 0)
     packed = struct.pack("q", len(start) // 8) + start + struct.pack(f"{len(front) + len(words)}q", *front, *moved)
-    return packed + pool, [_held(key), make, [dtype for dtype, _, _ in made]]
+    return packed + pool, [_held(key), make, [dtype for dtype, _, _ in made], held]
 
 
 def _tuple(*results):

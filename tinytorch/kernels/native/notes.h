@@ -14,9 +14,10 @@
     ARRAY_NOTE, address, bytes, written, content (WORDS_OF_CONTENT words; not of large arrays)
     CALL_NOTE, function, count, the kinds of the arguments, the arguments
     LOOP_NOTE, function, elements, data, count, and an address, a step and the first element for each operand
+    HELD_NOTE, an object that must live as long as the calls in the notes are made again
     UNKNOWN_NOTE: a call of which nothing is known */
 extern OF_THREAD int64_t *noted;
-enum { ARRAY_NOTE, CALL_NOTE, LOOP_NOTE, UNKNOWN_NOTE };
+enum { ARRAY_NOTE, CALL_NOTE, LOOP_NOTE, HELD_NOTE, UNKNOWN_NOTE };
 enum { WORDS_OF_CONTENT = 128 };
 
 void note(int64_t count, const int64_t *words);

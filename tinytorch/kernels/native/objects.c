@@ -299,6 +299,10 @@ KERNEL object make_walked(object signature, object const *args, intptr_t given)
         return layout.from_int(-1);
     a[PLAN_SIZE].whole = words[5];
     a[PLAN].place = (void *)(words + 6);
+    if (noted) {
+        const int64_t held[2] = {HELD_NOTE, (intptr_t)signature};
+        note(2, held);
+    }
     return filled(words, a, &a[RESULT], (object)(intptr_t)words[1], ndim, shape, SLOTS, kinds_of_slots);
 }
 
