@@ -52,6 +52,8 @@ def others(width, seed, dtype):
     for name in ("add_each", "sub_each", "mul_each", "div_each"):
         yield arithmetic.many(name, x, y)
     yield halves.softmax(x.astype(np.float16)).astype(np.float32)
+    half = torch.tensor(draws(seed, 130, 130)).bfloat16()
+    yield (half @ half).float().numpy()
     torch.randperm(100)
     for dtype in (torch.float32, torch.float64):
         z = torch.zeros(700, dtype=dtype)

@@ -114,6 +114,12 @@ struct panel {
 /* panels.c: rows [first, last) of the product of `a` and one panel. */
 void times_panel(const struct panel *p, int64_t first, int64_t last);
 
+/* The same where each float of `a` and of the panel is in fact two terms of bfloat16 numbers, the later one in the lower
+half; and whether this machine has an instruction for them. It rounds as fused multiply-adds do, except that it takes
+numbers below 2^-126 for 0. */
+void times_panel_in_pairs(const struct panel *p, int64_t first, int64_t last);
+int takes_pairs(void);
+
 /* c (m, n) = a (m, k) @ b, or added to c. `b` is packed and has `packed` rows, of which the first k are used. Rows of
 `a` and `c` begin `lda` and `ldc` apart. */
 static inline void times_packed(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b,

@@ -2,6 +2,7 @@
 transposed product is computed. */
 #include <stdlib.h>
 
+#include "halves.h"
 #include "panels.h"
 
 /* The largest number of terms of each sum at a time: so much of a panel stays in the nearest cache. With AVX2 the next
@@ -16,7 +17,7 @@ operand is transposed, so that each of its elements takes a line of the cache. *
 
 struct product {
     int64_t m, n, k, terms, by_row, by_term, ldb, blocks, block, ldc;
-    int turned, result_turned, packed, tiled;
+    int turned, result_turned, packed, tiled, pairs;
     const float *a, *b, *bias;
     float *c;
 };
@@ -62,7 +63,10 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
             } else if (!top || at == first) {
                 pack_rows(count, j, width, s->b + r * s->ldb, s->ldb, memory);
             }
-            times_panel(&p, top, bottom);
+            if (s->pairs)
+                times_panel_in_pairs(&p, top, bottom);
+            else
+                times_panel(&p, top, bottom);
             if (s->bias && r + count == s->k)
                 add_bias(s, &p, j, top, bottom);
         }
@@ -81,18 +85,24 @@ INLINE int worth_tiles(const struct product *s)
     return s->n >= 8 * SPAN_OF_PANEL;
 }
 
+/* The number of terms of all parts of `k` terms but the last one: at most `most`. */
+INLINE int64_t terms_of(int64_t k, int64_t most)
+{
+    const int64_t parts = (k + most - 1) / most;
+    return parts ? (k + parts - 1) / parts : 1;
+}
+
 /* The product of operands that are stored transposed if `ta`, `tb`. `left`: `a` is the one in panels. */
 static struct product as_read(int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
                               int64_t left, int64_t packed, int64_t block, const float *a, const float *b,
                               const float *bias, float *c)
 {
-    struct product s = {m, n, k, 1, ta ? 1 : lda, ta ? lda : 1, ldb, 0, 0, n, (int)tb, 0, (int)packed, 0, a, b,
+    struct product s = {m, n, k, 1, ta ? 1 : lda, ta ? lda : 1, ldb, 0, 0, n, (int)tb, 0, (int)packed, 0, 0, a, b,
                         bias, c};
     if (left)
-        s = (struct product){n, m, k, 1, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, 0, n, !ta, 1, (int)packed, 0, b, a,
+        s = (struct product){n, m, k, 1, tb ? ldb : 1, tb ? 1 : ldb, lda, 0, 0, n, !ta, 1, (int)packed, 0, 0, b, a,
                              bias, c};
-    const int64_t most = by_lines(&s) && !worth_tiles(&s) ? TERMS : MOST_TERMS, parts = (k + most - 1) / most;
-    s.terms = parts ? (k + parts - 1) / parts : 1;
+    s.terms = terms_of(k, by_lines(&s) && !worth_tiles(&s) ? TERMS : MOST_TERMS);
     s.blocks = (s.m + block - 1) / block;
     s.block = s.blocks ? tiled_rows((s.m + s.blocks - 1) / s.blocks) : 1;
     s.blocks = (s.m + s.block - 1) / s.block;
@@ -140,6 +150,19 @@ static void some_tiles(const void *args, int64_t first, int64_t last)
     }
 }
 
+/* Computes the product that is described, on several threads. */
+static void compute(int64_t threads, int64_t grain, struct product *s)
+{
+    float *tiles = by_lines(s) && worth_tiles(s) ? malloc(tiled_rows(s->m) * s->k * sizeof(float)) : NULL;
+    if (tiles) {
+        const struct tiling args = {*s, tiles};
+        share(threads, s->k, rows_in_piece(s->m), some_tiles, &args);
+        s->a = tiles, s->by_term = HIGH, s->tiled = 1;
+    }
+    share(threads, blocks_of(s), piece_of(s, threads, grain), some_blocks, s);
+    free(tiles);
+}
+
 /* c (m, n) = a (m, k) @ b (k, n) + bias. `packed`: panels are copied even if they consist of whole vectors. `block`:
 the number of rows of the other operand that use a panel at a time; `grain`: the number of such products in a piece. */
 void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
@@ -147,14 +170,100 @@ void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int6
              const float *bias, float *c)
 {
     struct product s = as_read(ta, tb, m, n, k, lda, ldb, left, packed, block, a, b, bias, c);
-    float *tiles = by_lines(&s) && worth_tiles(&s) ? malloc(tiled_rows(s.m) * k * sizeof(float)) : NULL;
-    if (tiles) {
-        const struct tiling args = {s, tiles};
-        share(threads, k, rows_in_piece(s.m), some_tiles, &args);
-        s.a = tiles, s.by_term = HIGH, s.tiled = 1;
+    compute(threads, grain, &s);
+}
+
+/* A matrix of `rows` rows of bfloat16 numbers, and its copy with rows of `width` floats, or of as many pairs. `down`:
+neighbouring terms are in rows of their own. `terms`: the number of terms of a part. Parts begin with a new pair. */
+struct widened { int64_t rows, columns, width, terms; int down; const uint16_t *from; float *to; };
+
+static void some_floats(const void *args, int64_t first, int64_t last)
+{
+    const struct widened *w = args;
+    for (int64_t i = first; i < last; i++)
+        floats_of(0, w->columns, w->from + i * w->columns, w->to + i * w->width);
+}
+
+/* The place of the first term of pair r, of which parts have `pairs`. `two`: whether it has a second term. */
+INLINE int64_t term_of(int64_t r, int64_t pairs, int64_t terms, int64_t k, int *two)
+{
+    const int64_t part = r / pairs, term = part * terms + r % pairs * 2, end = (part + 1) * terms;
+    *two = term + 1 < (end < k ? end : k);
+    return term;
+}
+
+/* Pairs of terms as halves of floats, the earlier one in the upper half (panels.h). */
+static void some_pairs(const void *args, int64_t first, int64_t last)
+{
+    const struct widened *w = args;
+    const int64_t pairs = (w->terms + 1) / 2;
+    int two;
+    for (int64_t i = first; i < last; i++) {
+        uint32_t *restrict to = (uint32_t *)w->to + i * w->width;
+        if (w->down) {
+            const uint16_t *restrict one = w->from + term_of(i, pairs, w->terms, w->rows, &two) * w->columns;
+            const uint16_t *restrict next = two ? one + w->columns : one;
+            const uint32_t mask = two ? 0xffffu : 0;
+            for (int64_t j = 0; j < w->columns; j++)
+                to[j] = (uint32_t)one[j] << 16 | (next[j] & mask);
+            continue;
+        }
+        for (int64_t r = 0; r < w->width; r += pairs) {
+            const int64_t there = w->width - r < pairs ? w->width - r : pairs;
+            const uint16_t *restrict row = w->from + i * w->columns + term_of(r, pairs, w->terms, w->columns, &two);
+            term_of(r + there - 1, pairs, w->terms, w->columns, &two);
+            for (int64_t j = 0; j < there - !two; j++)
+                to[r + j] = (uint32_t)row[2 * j] << 16 | row[2 * j + 1];
+            if (!two)
+                to[r + there - 1] = (uint32_t)row[2 * (there - 1)] << 16;
+        }
     }
-    share(threads, blocks_of(&s), piece_of(&s, threads, grain), some_blocks, &s);
-    free(tiles);
+}
+
+/* The exponent of the smallest number but 0, which is 0 for the smallest numbers of all. */
+static int64_t least_exponent(int64_t n, const uint16_t *from)
+{
+    uint16_t least = 0xffff;
+    TOTAL(min, least)
+    for (int64_t i = 0; i < n; i++) {
+        const uint16_t size = (uint16_t)((from[i] & 0x7fff) - 1);      /* 65535 for 0 */
+        least = size < least ? size : least;
+    }
+    return least == 0xffff ? 255 : (least + 1) >> 7;
+}
+
+/* The same product of bfloat16 numbers, in the bits that their product as floats has. Pairs of terms are added by one
+instruction where the machine has it, and where no product and no sum can be as small as the numbers that it takes
+for 0: all are multiples of the unit in the last place of the smallest product. */
+int64_t bfloat16_product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t left,
+                         int64_t packed, int64_t block, int64_t grain, const uint16_t *a, const uint16_t *b, float *c)
+{
+    const int64_t high[] = {ta ? k : m, tb ? n : k}, wide[] = {ta ? m : k, tb ? k : n};
+    const int64_t down[] = {ta, !tb}, terms = terms_of(k, TERMS), one = least_exponent(m * k, a);
+    const int64_t other = one && takes_pairs() ? least_exponent(k * n, b) : 0;
+    const int pairs = other && one + other >= 142;     /* 2^-126 or more, by exponents that are 127 too large */
+    const int64_t half = (terms + 1) / 2, whole = k / terms * half + (k % terms + 1) / 2;
+    float *copies[2];
+    int64_t width[2];
+    for (int i = 0; i < 2; i++) {
+        const int64_t rows = pairs && down[i] ? whole : high[i];
+        width[i] = pairs && !down[i] ? whole : wide[i];
+        copies[i] = malloc((rows * width[i] + 1) * sizeof(float));
+        const struct widened args = {high[i], wide[i], width[i], terms, (int)down[i], i ? b : a, copies[i]};
+        if (copies[i])
+            share(threads, rows, light_rows_in_piece(width[i]), pairs ? some_pairs : some_floats, &args);
+    }
+    if (copies[0] && copies[1]) {
+        struct product s = as_read(ta, tb, m, n, pairs ? whole : k, width[0], width[1], left, packed, block, copies[0],
+                                   copies[1], NULL, c);
+        if (pairs)
+            s.pairs = 1, s.terms = half;
+        compute(threads, grain, &s);
+    }
+    const int64_t failed = copies[0] && copies[1] ? 0 : NO_MEMORY;
+    free(copies[0]);
+    free(copies[1]);
+    return failed;
 }
 
 struct many { int64_t inner, a_outer, a_inner, b_outer, b_inner; struct product first; };

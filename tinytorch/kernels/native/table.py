@@ -143,6 +143,7 @@ KERNELS = {
             ("input", "g[images*channels*high*wide] w[channels*rows*columns] >out[images*channels*height*width]"),
             ("weights", "x[images*channels*height*width] g[images*channels*high*wide] >out[channels*rows*columns]"))},
     "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
+    "bfloat16_product": (1, "ta tb m n k left packed block grain a[m*k]:u2 b[k*n]:u2 >out[m*n]"),
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
                  ">c[outer*inner*m*n]"),
@@ -254,7 +255,7 @@ def parsed(declared):
 #: memory can be missing.
 _FAILING = {**dict.fromkeys(("attend", "attend_backward", "batch_norm_by", "convolve_squares", "depthwise_forward",
                              "depthwise_input", "depthwise_weights", "top", "ranked", "histogram", "transform",
-                             "transform_real", "half_softmax"), ""),
+                             "transform_real", "half_softmax", "bfloat16_product"), ""),
             "categories": "weights", "race": "weights", "all_equal": "other"}
 
 

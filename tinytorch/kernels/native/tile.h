@@ -30,6 +30,12 @@ typedef vec anywhere __attribute__((aligned(4), may_alias));           /* at the
 typedef float vec, anywhere;
 #endif
 
+/* Compilers that know the instruction for pairs of bfloat16 numbers. The build does not ask for it, so that one library
+runs on machines with and without it. */
+#if defined(__AVX512F__) && (defined(__clang__) ? __clang_major__ >= 10 : defined(__GNUC__) && __GNUC__ >= 10)
+#define PAIRED
+#endif
+
 #define BLOCK 8
 #define THREE 3
 #define SPAN_OF_TILE (THREE * LANES)

@@ -93,6 +93,8 @@ def _mm(input, mat2):
                 return input.dot(mat2)
             return products.dot(input, mat2)
         if char == "V" and input.dtype is dt.BFLOAT16 and mat2.dtype is dt.BFLOAT16:
+            if input.ndim == 2:
+                return halves.to_bfloat16(products.of_bfloat16(input, mat2))
             return halves.to_bfloat16(_mm.op.forward(halves.wide(input), halves.wide(mat2)))
         if char in _REFUSED:
             check_matrices(rows(input), mat2)
@@ -183,7 +185,12 @@ def _linear_weight(g, input):
     stored=_MULTIPLIED)
 def _linear(input, weight, bias):
     x = input if input.ndim == 2 else rows(input)
-    if x.dtype.char in HALF:
+    if x.dtype is dt.BFLOAT16 and weight.dtype is dt.BFLOAT16 and weight.ndim == 2:
+        result = products.of_bfloat16(x, weight.T)
+        if bias is not None:
+            result += halves.wide(bias)
+        result = halves.to_bfloat16(result)
+    elif x.dtype.char in HALF:
         result = _half(_plus_bias(bias), x, weight.T)
     elif weight.ndim == 2 and x.size * weight.shape[0] >= HEAVY:
         result = products.dot(x, weight.T, bias)
