@@ -134,3 +134,15 @@ def test_ctc_is_the_sum_over_alignments():
         expected = weights[i] * (values[:, i].exp() - shares / total)
         expected[int(frames[i]):] = 0
         torch.testing.assert_close(slope[:, i], expected, rtol=0, atol=1e-12)
+
+
+def test_ctc_of_impossible_and_missing_scores():
+    """In float32 as in float64: scores of -inf, which every path or some paths need, and NaN."""
+    torch.manual_seed(0)
+    whole = torch.randn(12, 5, 4).log_softmax(2)
+    whole[3, 1, 0], whole[:, 2, 2], whole[5, 3], whole[4, 4, 1] = -math.inf, -math.inf, -math.inf, math.nan
+    labels, frames, lengths = torch.tensor([[1, 2, 3]] * 5), torch.full((5,), 12), torch.full((5,), 3)
+    found = [torch.nn.functional.ctc_loss(x, labels, frames, lengths, reduction="none")
+             for x in (whole, whole.double())]
+    assert found[0].isfinite().tolist() == [True, True, False, False, False] and found[0][4].isnan()
+    torch.testing.assert_close(found[0].double(), found[1], rtol=1e-6, atol=1e-6, equal_nan=True)

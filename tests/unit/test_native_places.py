@@ -138,7 +138,7 @@ def calls(wrong):
         places = np.ones((4, 3), I64), np.full(4, 9, I64), np.full(4, 3, I64)
         places[k].reshape(-1)[2] = wrong
         sizes, probabilities, alpha = (9, 4, 5, 3, 10, 4, 0), np.full((9, 4, 5), -1, F32), np.ones(4 * 9 * 9, F32)
-        add(f"ctc: {name}", (*sizes, probabilities, *places, np.ones(28, F32), alpha), 4)
+        add(f"ctc: {name}", (*sizes, probabilities, *places, np.ones(56, F32), alpha), 4)
         add(f"ctc_backward: {name}", (*sizes, probabilities, np.ones(4, F32), np.ones(4, F32), alpha, *places,
                                       np.ones(4 * 36, F32)), 9, 4, 5)
     for name, dtype in (("walk4", F32), ("walk8", np.float64), ("walk2", np.uint16)):

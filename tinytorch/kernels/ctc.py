@@ -28,10 +28,10 @@ def losses(log_p, labels, frames, lengths, blank):
     `lengths` and `frames`: the numbers of labels and of steps that count in each example."""
     sizes, room, alpha = _sizes(log_p.shape, labels.shape[1])
     if log_p.dtype == _FLOAT and type(log_p) is np.ndarray:
-        jumps, alpha = np.empty(room - 2 * len(labels), _FLOAT), np.empty(alpha, _FLOAT)
+        room, alpha = np.empty(2 * (room - 2 * len(labels)), _FLOAT), np.empty(alpha, _FLOAT)
         try:
             result = native.made("ctc", (len(labels),), *sizes, blank, np.ascontiguousarray(log_p), labels, frames,
-                                 lengths, jumps, alpha)
+                                 lengths, room, alpha)
         except IndexError:                     # NumPy raises one that names the label
             result = None
         if result is not None:

@@ -20,6 +20,20 @@ INLINE float log_of_sum(float x, float y)
     return (x != x ? x : more) + (float)single_log1p(exp_of(apart));
 }
 
+/* log(exp(x) + exp(y) + exp(z)), and in `out` for `n` states, of each score in `a`, of that one `step` further on, and of
+the one two further on if the state may follow it (`jumps`). All are -inf before a state that nothing leads to. */
+INLINE void logs_of_sums(int64_t n, int64_t step, const float *restrict a, const float *restrict jumps, float *restrict out)
+{
+    SPAN
+    for (int64_t s = 0; s < n; s++) {
+        const float x = a[s], y = a[s + step], far = a[s + 2 * step], z = jumps[s] != 0.0f ? far : -INFINITY;
+        const float more = x > y ? x : y, less = x > y ? y : x, most = more > z ? more : z, rest = more > z ? z : more;
+        const float base = most > -INFINITY ? most : 0.0f, all = x + y + z;        /* NaN if one is */
+        const float sum = most + (float)log1p_inside(normal_exp_of(less - base) + normal_exp_of(rest - base));
+        out[s] = all != all ? all : sum;
+    }
+}
+
 /* The scores of the labels of example n at step t; -inf behind the last one. `length` is at most a->width. */
 static int64_t scores_of(const struct ctc *a, int64_t t, int64_t n, int64_t length, float *out)
 {
@@ -56,19 +70,19 @@ static void losses_of(const void *args, int64_t first, int64_t last)
     const int64_t pitch = a->states + APART;
     for (int64_t n = first; n < last; n++) {
         const int64_t frames = place_below(a->steps + 1, a->frames + n), length = place_below(a->width + 1, a->lengths + n);
-        float *jumps = a->room + n * a->states;
+        float *jumps = a->room + n * 2 * a->states, *sums = jumps + a->states;
         int64_t wrong = (frames < 0) | (length < 0) | jumps_of(a, n, jumps);
         for (int64_t t = 0; t < frames && !wrong; t++) {
             float *restrict row = a->alpha + (n * a->steps + t) * pitch + APART;
-            const float *restrict before = row - pitch;
             row[-2] = row[-1] = -INFINITY;
             wrong |= scores_of(a, t, n, length, row);
             for (int64_t s = 2; s < a->states && !t; s++)
                 row[s] = -INFINITY;
-            SPAN
-            for (int64_t s = 0; s < (t ? a->states : 0); s++)
-                row[s] = log_of_sum(log_of_sum(before[s], before[s - 1]), jumps[s] != 0.0f ? before[s - 2] : -INFINITY)
-                         + row[s];
+            if (t) {
+                logs_of_sums(a->states, -1, row - pitch, jumps, sums);
+                for (int64_t s = 0; s < a->states; s++)
+                    row[s] += sums[s];
+            }
         }
         if (wrong) {
             fail(a->failed, OUTSIDE);
@@ -101,10 +115,7 @@ static void gradients_of(const void *args, int64_t first, int64_t last)
             memset(out, 0, a->classes * sizeof(float));
             if (t < frames) {
                 wrong |= scores_of(a, t, n, length, score);
-                SPAN
-                for (int64_t s = 0; s < a->states; s++)
-                    ahead[s] = log_of_sum(log_of_sum(beta[s], beta[s + 1]),
-                                          jumps[s + 2] != 0.0f ? beta[s + 2] : -INFINITY);
+                logs_of_sums(a->states, 1, beta, jumps + 2, ahead);
                 for (int64_t s = 0; s < a->states && t + 1 == frames; s++)
                     ahead[s] = s == 2 * length || s == 2 * length - 1 ? 0.0f : -INFINITY;
                 for (int64_t s = 0; s < a->states; s++)
@@ -134,12 +145,12 @@ static void gradients_of(const void *args, int64_t first, int64_t last)
 /* -log of the probability of each row of `labels`, and the scores of all states that lead up to each step. `frames` and
 `lengths` have the numbers of steps and of labels that count. */
 int64_t ctc(int64_t threads, int64_t steps, int64_t batch, int64_t classes, int64_t width, int64_t most, int64_t longest,
-            int64_t blank, const float *log_p, const place *labels, const place *frames, const place *lengths, float *jumps,
+            int64_t blank, const float *log_p, const place *labels, const place *frames, const place *lengths, float *room,
             float *alpha, float *out)
 {
     int64_t failed = most != steps + 1 || longest != width + 1 || blank < 0 || blank >= classes ? OUTSIDE : 0;
     const struct ctc args = {steps, batch, classes, width, blank, 2 * width + 1, log_p, NULL, NULL, labels, frames, lengths,
-                             alpha, jumps, out, &failed};
+                             alpha, room, out, &failed};
     if (!failed)
         share(threads, batch, rows_in_piece(16 * steps * args.states), losses_of, &args);
     return failed;

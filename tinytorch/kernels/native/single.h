@@ -105,14 +105,20 @@ INLINE double single_log(float x)
     return x == 0.0f ? -INFINITY : x < 0.0f ? NAN : x < INFINITY ? result : x;
 }
 
-/* log(1 + x). No rounding error of 1 + x counts, because it is never subtracted from. */
-INLINE double single_log1p(float x)
+/* log(1 + x) for a finite x above -1. No rounding error of 1 + x counts, because it is never subtracted from. */
+INLINE double log1p_inside(float inside)
 {
-    const float inside = x > -1.0f && x < INFINITY ? x : 0.0f;
     const int32_t n = power_next_to(1.0f + inside);
     const double scale = 8.0 * of_bits((uint32_t)(n + 124) << 23), less = 0.125 * of_bits((uint32_t)(130 - n) << 23);
     const double s = ((1.0 - scale) + inside) * less * inverse_of(((1.0 + scale) + inside) * less);
-    return inside != 0.0f ? log_of_parts(n, s) : x == -1.0f ? -INFINITY : x < -1.0f ? NAN : x;
+    return log_of_parts(n, s);
+}
+
+INLINE double single_log1p(float x)
+{
+    const float inside = x > -1.0f && x < INFINITY ? x : 0.0f;
+    const double result = log1p_inside(inside);
+    return inside != 0.0f ? result : x == -1.0f ? -INFINITY : x < -1.0f ? NAN : x;
 }
 
 /* Half the logarithm of (1 + x) / (1 - x), from a power of two next to the quotient. */

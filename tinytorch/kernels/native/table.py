@@ -49,7 +49,7 @@ KERNELS = {
     "nll_backward": (1, "rows width .value target[rows]:i8<width >out[rows*width]"),
     "half_softmax": (1, "rows width half x[rows*width]:u2 >out[rows*width]:u2"),
     "ctc": (1, "steps batch classes width most longest blank log_p[steps*batch*classes] labels[batch*width]:i8<classes "
-            "frames[batch]:i8<most lengths[batch]:i8<longest >jumps[batch*(2*width+1)] "
+            "frames[batch]:i8<most lengths[batch]:i8<longest >room[batch*2*(2*width+1)] "
             ">alpha[batch*steps*(2*width+3)] >out[batch]"),
     "ctc_backward": (1, "steps batch classes width most longest blank log_p[steps*batch*classes] g[batch] "
                      "losses[batch] alpha[batch*steps*(2*width+3)] labels[batch*width]:i8<classes "
