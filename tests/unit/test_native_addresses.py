@@ -52,6 +52,7 @@ def others(width, seed, dtype):
     for name in ("add_each", "sub_each", "mul_each", "div_each"):
         yield arithmetic.many(name, x, y)
     yield halves.softmax(x.astype(np.float16)).astype(np.float32)
+    yield halves.gelu(x.astype(np.float16), False).astype(np.float32)
     half = torch.tensor(draws(seed, 130, 130)).bfloat16()
     yield (half @ half).float().numpy()
     torch.randperm(100)
@@ -112,8 +113,8 @@ def replayed(monkeypatch):
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
     monkeypatch.setattr(native, "made", native._made_fallback)
     monkeypatch.setattr(native, "result", native._result_fallback)
-    for name in ("_converter", "_softmax_of"):
-        monkeypatch.setattr(halves, name, lambda name: lambda *args: -1)
+    for name in ("_converter", "_maker_of"):
+        monkeypatch.setattr(halves, name, lambda *names: lambda *args: -1)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)

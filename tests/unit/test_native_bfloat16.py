@@ -1,4 +1,4 @@
-"""Products of bfloat16 numbers in C have the bits of the products of the same numbers in float32, on processors with an
+"""Kernels of 16-bit floats. Products of bfloat16 numbers in C have the bits of the products of the same numbers in float32, on processors with an
 instruction for pairs of these numbers and on others."""
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import tinytorch as torch
 from tinytorch.kernels import halves, native
 from tinytorch.kernels.linalg import products
 
-pytestmark = pytest.mark.skipif(not products.NATIVE, reason="no library of native kernels computes products")
+needs_products = pytest.mark.skipif(not products.NATIVE, reason="no library of native kernels computes products")
 
 
 def numbers(rng, kind, *shape):
@@ -23,6 +23,7 @@ def numbers(rng, kind, *shape):
     return x
 
 
+@needs_products
 @pytest.mark.parametrize("kind", ["normal", "wide", "small", "smallest", "special"])
 @pytest.mark.parametrize("m, k, n", [(128, 256, 128), (129, 771, 77), (8, 4096, 100), (33, 385, 200), (500, 1155, 9),
                                      (300, 81, 500)])
@@ -39,6 +40,7 @@ def test_products_have_the_bits_of_float32(m, k, n, kind):
         np.testing.assert_array_equal(found.view(np.int32)[~missing], wanted.view(np.int32)[~missing])
 
 
+@needs_products
 def test_gaps_threads_and_few_numbers():
     x = halves.to_bfloat16(np.random.default_rng(0).standard_normal((300, 700)).astype(np.float32))
     for a, b in ((x[::2, 3:500], x[:, 3:500].T), (x[:, :9], x[:9, ::3]), (x[:3], x.T), (x[:, :0], x[:0])):
@@ -54,6 +56,7 @@ def test_gaps_threads_and_few_numbers():
     np.testing.assert_array_equal(*results)
 
 
+@needs_products
 def test_products_and_layers_use_the_kernel(monkeypatch):
     calls, run = [], native.result
     monkeypatch.setattr(native, "result", lambda name, *args: calls.append(name) or run(name, *args))
@@ -63,3 +66,16 @@ def test_products_and_layers_use_the_kernel(monkeypatch):
     assert calls == ["bfloat16_product"] * 2
     assert torch.equal(y, (x.float() @ w.float().T + bias.float()).bfloat16())
     assert torch.equal(z, (x.float() @ w.float()).bfloat16())
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("approximate", ["none", "tanh"])
+def test_gelu_has_the_bits_of_float32(approximate, dtype):
+    """Of all numbers of 16 bits, with and without a gradient."""
+    x = torch.arange(-1 << 15, 1 << 15, dtype=torch.int32).to(torch.int16).view(dtype)
+    for given in (x, x[:1000], x[::3], x.view(256, 256).t(), x[:0], x[0]):
+        wanted = torch.nn.functional.gelu(given.float(), approximate=approximate).to(dtype)
+        for needed in (False, True):
+            found = torch.nn.functional.gelu(given.detach().requires_grad_(needed), approximate=approximate).detach()
+            assert found.dtype == dtype and torch.equal(found.isnan(), wanted.isnan())
+            assert torch.equal(found[~wanted.isnan()].view(torch.int16), wanted[~wanted.isnan()].view(torch.int16))

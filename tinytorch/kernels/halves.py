@@ -38,21 +38,30 @@ def to_bfloat16(x):
 
 
 @lru_cache
-def _softmax_of(dtype):
-    return native.maker("half_softmax", dtype, dtype)
+def _maker_of(name, dtype):
+    return native.maker(name, dtype, dtype)
+
+
+def _computed(name, x, *sizes):
+    """The result of a kernel of 16-bit floats, of the shape of a C-contiguous array of them; None if there is none."""
+    if x.size < native.LEAST_OF[name] or type(x) is not np.ndarray:
+        return None
+    result = _maker_of(name, x.dtype)(1 if team.size == 1 else free(), x.shape, *sizes, x.dtype.kind == "f", x)
+    if result.__class__ is int:
+        result = np.empty(x.shape, x.dtype)
+        native.run(name, *sizes, x.dtype.kind == "f", *[np.frombuffer(array, _BITS) for array in (x, result)])
+    return result
 
 
 def softmax(x):
     """softmax along the last dimension of a C-contiguous array of 16-bit floats, computed in float32 and rounded; None
     if no kernel computes it."""
-    if x.size < native.LEAST_OF["half_softmax"] or type(x) is not np.ndarray or x.shape[-1] > _WIDEST:
-        return None
-    sizes = x.size // x.shape[-1], x.shape[-1], x.dtype.kind == "f"
-    result = _softmax_of(x.dtype)(1 if team.size == 1 else free(), x.shape, *sizes, x)
-    if result.__class__ is int:
-        result = np.empty(x.shape, x.dtype)
-        native.run("half_softmax", *sizes, *[np.frombuffer(array, _BITS) for array in (x, result)])
-    return result
+    return None if x.shape[-1] > _WIDEST else _computed("half_softmax", x, x.size // (x.shape[-1] or 1), x.shape[-1])
+
+
+def gelu(x, by_tanh):
+    """gelu of a C-contiguous array of 16-bit floats, computed in float32 and rounded; None if no kernel computes it."""
+    return _computed("half_gelu", x, x.size, by_tanh)
 
 
 def convert(array, dtype):

@@ -1,5 +1,5 @@
 /* Elementwise functions and their gradients (ops/nn/gelu.py, kernels/erf.py). */
-#include "common.h"
+#include "halves.h"
 
 struct elements { const float *x, *g; float *out; };
 
@@ -124,6 +124,32 @@ GELU(gelu_tanh, tanh_share, gelu_tanh_slope)
 EACH_BACKWARD(silu_backward, d * sigmoid_of(v) * (1.0f + v * (1.0f - sigmoid_of(v))))
 EACH_BACKWARD(sigmoid_backward, d * (1.0f - v) * v)
 EACH_BACKWARD(relu_backward, v <= 0.0f ? 0.0f : d)
+
+struct half_shares { int tanh, half; const uint16_t *x; uint16_t *out; };
+
+static void half_gelu_part(const void *args, int64_t first, int64_t last)
+{
+    const struct half_shares *a = args;
+    ALIGNED float x[512];
+    for (int64_t i = first, n; i < last; i += n) {
+        n = last - i < 512 ? last - i : 512;
+        floats_of(a->half, n, a->x + i, x);
+        if (a->tanh)
+            for (int64_t j = 0; j < n; j++)
+                x[j] = x[j] * tanh_share(x[j]);
+        else
+            for (int64_t j = 0; j < n; j++)
+                x[j] = x[j] * normal_share(x[j]);
+        of_floats(a->half, n, x, a->out + i);
+    }
+}
+
+/* gelu of numbers of 16 bits, bfloat16 or (`half`) halves; `tanh`: by the tanh formula. */
+void half_gelu(int64_t threads, int64_t n, int64_t tanh, int64_t half, const uint16_t *x, uint16_t *out)
+{
+    const struct half_shares args = {tanh != 0, half != 0, x, out};
+    share(threads, n, 16384, half_gelu_part, &args);
+}
 
 struct halves { int64_t n; const float *g, *x; float *out; };
 

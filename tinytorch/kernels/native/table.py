@@ -47,6 +47,7 @@ KERNELS = {
     "cross_entropy_backward": (1, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width]"),
     "nll": (1, "outer rows width .divisor:f8 x[outer*rows*width] target[outer*rows]:i8<width >out[outer]"),
     "nll_backward": (1, "rows width .value target[rows]:i8<width >out[rows*width]"),
+    "half_gelu": (1, "n tanh half x[n]:u2 >out[n]:u2"),
     "half_softmax": (1, "rows width half x[rows*width]:u2 >out[rows*width]:u2"),
     "ctc": (1, "steps batch classes width most longest blank log_p[steps*batch*classes] labels[batch*width]:i8<classes "
             "frames[batch]:i8<most lengths[batch]:i8<longest >room[batch*2*(2*width+1)] "

@@ -11,7 +11,7 @@ from ...autograd.op import op
 from ...autograd.promotion import FOUND, write_out
 from ...autograd.public import public
 from ...errors import not_implemented
-from ...kernels import native
+from ...kernels import halves, native
 from ...kernels.erf import erf
 from ...kernels.layout import as_array
 from ...tensor import Tensor
@@ -83,6 +83,10 @@ _SLOPES = {approximate: native.by_element(f"{kernel}_backward")(partial(_slopes,
 @op(name="gelu", aux=True, elementwise=True,
     input=lambda g, input, approximate, aux: _gelu_backward(g, input, approximate, aux))
 def _gelu(input, approximate, keep):
+    if input.itemsize == 2 and not keep and input.flags.c_contiguous:
+        result = halves.gelu(input, approximate == "tanh")
+        if result is not None:
+            return result, None
     if input.dtype.char == "e":
         result, share = _gelu.op.forward(input.astype(np.float32), approximate, keep)
         return result.astype(np.float16), share
