@@ -1,5 +1,5 @@
-"""Kernels of 16-bit floats. Products of bfloat16 numbers in C have the bits of the products of the same numbers in float32, on processors with an
-instruction for pairs of these numbers and on others."""
+"""Kernels of 16-bit floats. Products of bfloat16 numbers in C have the bits of the products of the same numbers in
+float32, on processors with an instruction for pairs of these numbers and on others."""
 import numpy as np
 import pytest
 
@@ -79,3 +79,16 @@ def test_gelu_has_the_bits_of_float32(approximate, dtype):
             found = torch.nn.functional.gelu(given.detach().requires_grad_(needed), approximate=approximate).detach()
             assert found.dtype == dtype and torch.equal(found.isnan(), wanted.isnan())
             assert torch.equal(found[~wanted.isnan()].view(torch.int16), wanted[~wanted.isnan()].view(torch.int16))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sums_and_products_have_the_bits_of_float32(dtype):
+    """Of all numbers of 16 bits with some others, in runs of any length."""
+    x = torch.arange(-1 << 15, 1 << 15, dtype=torch.int32).to(torch.int16).view(dtype)
+    for shift in (1, 77, 31_000):
+        y = x.roll(shift)
+        for a, b in ((x, y), (x[:1001], y[:1001]), (x[5:20], y[5:20]), (x[:3000], x[:3000]), (x[7:8], y[3:4])):
+            for function in (torch.add, torch.sub, torch.mul):
+                found, wanted = function(a, b), function(a.float(), b.float()).to(dtype)
+                assert torch.equal(found.isnan(), wanted.isnan())
+                assert torch.equal(found[~wanted.isnan()].view(torch.int16), wanted[~wanted.isnan()].view(torch.int16))
