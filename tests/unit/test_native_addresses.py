@@ -55,6 +55,9 @@ def others(width, seed, dtype):
     yield halves.gelu(x.astype(np.float16), False).astype(np.float32)
     half = torch.tensor(draws(seed, 130, 130)).bfloat16()
     yield (half @ half).float().numpy()
+    yield torch.tensor(draws(seed, 9000)).double().float().numpy()
+    yield torch.complex(torch.tensor(draws(seed, width)), torch.tensor(draws(seed + 1, width))).abs().numpy()
+    yield torch.bincount(torch.arange(9000) % 9).numpy()
     torch.randperm(100)
     for dtype in (torch.float32, torch.float64):
         z = torch.zeros(700, dtype=dtype)

@@ -132,6 +132,7 @@ def calls(wrong):
         (rows, columns)[k][3] = wrong
         add(f"resize_backward: {name}", (1, 4, 5, 4, 5, 2, np.ones(20, F32), rows, columns, None, None), 4, 5)
         add(f"resize: {name}", (1, 4, 5, 4, 5, 2, np.ones(20, F32), rows, columns, None, None), 4, 5)
+    add("occurrences", (n, width, index), width, dtype=I64)
     add("nll", (1, n, width, 1., np.ones((n, width), F32), index), 1)
     add("nll_backward", (n, width, 1., index), n, width)
     for k, name in enumerate(("a label", "a number of steps", "a number of labels")):

@@ -4,6 +4,7 @@ import sys
 import numpy as np
 
 from . import native
+from .layout import operand_order
 from .threads import number
 
 _FLOAT = np.dtype(np.float32)
@@ -74,3 +75,12 @@ def outer(x, y):
             and x.flags.c_contiguous and y.flags.c_contiguous):
         return np.multiply(x[:, None], y)
     return native.result("mul_down", (len(x), len(y)), len(x), len(y), 1, y, x)
+
+
+def complex_sizes(x):
+    """The absolute values of an array of complex64; None where NumPy is to compute them."""
+    if type(x) is not np.ndarray:
+        return None
+    in_rows = x if x.flags.c_contiguous else np.ascontiguousarray(x)
+    result = native.made("complex_sizes", x.shape, x.size, in_rows.reshape(-1).view(_FLOAT))
+    return result if result is None or in_rows is x else operand_order(result, x)

@@ -1,5 +1,5 @@
-/* Sums, differences, products and quotients of large arrays (kernels/arithmetic.py). */
-#include "common.h"
+/* Sums, differences, products and quotients of large arrays, and sizes of complex numbers (kernels/arithmetic.py). */
+#include "functions.h"
 
 struct operands { int64_t period; const float *x, *y; float *out; };
 
@@ -82,3 +82,17 @@ ARITHMETIC(add_each, +)
 ARITHMETIC(sub_each, -)
 ARITHMETIC(mul_each, *)
 ARITHMETIC(div_each, /)
+
+static void some_sizes(const void *args, int64_t first, int64_t last)
+{
+    const struct operands *a = args;
+    for (int64_t i = first; i < last; i++)
+        a->out[i] = (float)hypot_of(a->x[2 * i], a->x[2 * i + 1]);
+}
+
+/* The absolute values of complex numbers. In double precision no square over- or underflows. */
+void complex_sizes(int64_t threads, int64_t n, const float *x, float *out)
+{
+    const struct operands args = {1, x, NULL, out};
+    share(threads, n, 32768, some_sizes, &args);
+}

@@ -1,4 +1,4 @@
-/* Conversions of arrays between 16-bit numbers and floats (kernels/halves.py). */
+/* Conversions of arrays between 16-bit numbers and floats, and floats and doubles (kernels/halves.py). */
 #include "halves.h"
 
 struct converted { const void *x; void *out; };
@@ -16,6 +16,22 @@ struct converted { const void *x; void *out; };
         share(threads, n, 32768, name##_part, &args);                                                                 \
     }
 
+INLINE void doubles_of(int unused, int64_t n, const float *restrict from, double *restrict to)
+{
+    (void)unused;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = from[i];
+}
+
+INLINE void of_doubles(int unused, int64_t n, const double *restrict from, float *restrict to)
+{
+    (void)unused;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (float)from[i];
+}
+
+CONVERT(float_to_double, 0, float, double, doubles_of)
+CONVERT(double_to_float, 0, double, float, of_doubles)
 CONVERT(bfloat16_to_float, 0, uint16_t, float, floats_of)
 CONVERT(float_to_bfloat16, 0, float, uint16_t, of_floats)
 CONVERT(half_to_float, 1, uint16_t, float, floats_of)

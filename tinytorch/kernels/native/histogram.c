@@ -1,4 +1,4 @@
-/* Counts of numbers in bins (ops/reduction/statistics.py). */
+/* Counts of numbers in bins, and of whole numbers (ops/reduction/statistics.py). */
 #include "common.h"
 
 enum { AT_ONCE = 256 };
@@ -27,4 +27,27 @@ int64_t histogram(int64_t threads, int64_t n, int64_t bins, float low, float hig
         out[i] = (float)counts[i];
     free(counts);
     return 0;
+}
+
+enum { TABLES = 4 };                           /* of counts: one count that grows twice in a row waits for itself */
+
+/* How often each of the numbers below `bins` occurs. */
+int64_t occurrences(int64_t threads, int64_t n, int64_t bins, const place *x, int64_t *out)
+{
+    int64_t *counts = calloc(TABLES * (size_t)bins + 1, sizeof *counts), wrong = 0;
+    (void)threads;
+    if (!counts)
+        return NO_MEMORY;
+    for (int64_t first = 0, end; first < n && wrong >= 0; first = end) {
+        end = n - first < 1 << 16 ? n : first + (1 << 16);
+        for (int64_t i = first; i < end; i++) {
+            const int64_t at = place_below(bins, x + i);
+            wrong |= at;
+            counts[(i % TABLES) * bins + (at < 0 ? 0 : at)]++;
+        }
+    }
+    for (int64_t i = 0; i < bins; i++)
+        out[i] = counts[i] + counts[bins + i] + counts[2 * bins + i] + counts[3 * bins + i];
+    free(counts);
+    return wrong < 0 ? OUTSIDE : 0;
 }

@@ -58,7 +58,8 @@ def _to_discrete(input, numpy_dtype, source):
 def recast(array, numpy_dtype):
     if type(array) is np.ndarray and array.dtype.char in _REAL and numpy_dtype.char in _REAL and (
             array.flags.c_contiguous and 1 not in array.shape):
-        return array.astype(numpy_dtype)
+        result = halves.convert(array, numpy_dtype)
+        return array.astype(numpy_dtype) if result is None else result
     result = halves.convert(array, numpy_dtype)
     if result is None:
         result = dt.cast(array, numpy_dtype)

@@ -11,6 +11,7 @@ from ...autograd.public import public
 from ...autograd.views import check_in_place
 from ...errors import not_a_tensor, not_implemented
 from ...kernels import expressions
+from ...kernels.arithmetic import complex_sizes
 from ...kernels.expressions import expression
 from ...tensor import Tensor
 from .arithmetic import REFUSED, conj, is_complex, refused, rounded_once, zeros_like
@@ -44,6 +45,9 @@ def magnitude(x):
     """The absolute values of an array. For complex numbers they are exact to the last bit, unlike NumPy's abs."""
     if x.dtype.kind not in dt.COMPLEX:
         return np.abs(x)
+    result = complex_sizes(x) if x.dtype.char == "F" else None
+    if result is not None:
+        return result
     return np.hypot(x.real, x.imag, dtype=np.float64).astype(x.real.dtype, copy=False)
 
 

@@ -385,6 +385,10 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: Extent = 0
 
 
 def _bincount(array, weights, least):
+    if weights is None and type(array) is np.ndarray and array.dtype == np.int64 and array.flags.c_contiguous:
+        result = _occurrences(array, least)
+        if result is not None:
+            return result
     try:                                       # NumPy finds the least and the largest number itself
         if weights is None and array.size > _COUNTED_AT_ONCE and least <= _COUNTED_AT_ONCE:
             total = np.zeros(least, np.int64)
@@ -401,6 +405,22 @@ def _bincount(array, weights, least):
     except (MemoryError, ValueError) as error:
         _check_counted(array)
         raise refusal(error, (max(least, int(array.max()) + 1),), np.dtype(np.int64)) from None
+
+
+def _occurrences(array, least):
+    """The counts in C, where no number is much larger than the first ones; else None."""
+    if array.size < native.LEAST_OF["occurrences"]:
+        return None
+    first = int(array[:256].max())
+    bins = builtins.max(2 * first + 64, least)
+    if first < 0 or bins > _COUNTED_AT_ONCE:
+        return None
+    try:
+        counts = native.result("occurrences", (bins,), array.size, bins, array)
+    except IndexError:                         # there is a larger number, or one below 0
+        return None
+    last = int(np.flatnonzero(counts)[-1])
+    return counts[:builtins.max(last + 1, least)].copy()
 
 
 #: How many numbers are counted at a time, so that they stay in the cache. It needs at most as many bins.

@@ -1,0 +1,50 @@
+"""Kernels beside NumPy, bit for bit: sizes of complex numbers, counts of whole numbers, floats and doubles."""
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.kernels import native
+
+
+def test_sizes_of_complex_numbers():
+    """Squares over- and underflow in float32. In any layout, and of one number alone."""
+    rng = np.random.default_rng(0)
+    parts = (rng.standard_normal((2, 40, 63)) * 10.0 ** rng.integers(-44, 38, (2, 40, 63))).astype(np.float32)
+    parts[0, 0, :5], parts[1, 0, :5] = [np.inf, -np.inf, np.nan, 0, -0.0], [np.nan, 3, np.inf, -0.0, 1e-45]
+    x = np.empty((40, 63), np.complex64)
+    x.real, x.imag = parts
+    for given in (x, x.T, x[::2, ::3], x[:0], x[:1, 4].reshape(()), x.reshape(2, 20, 63).transpose(1, 0, 2)):
+        with np.errstate(all="ignore"):
+            wanted = np.hypot(given.real, given.imag, dtype=np.float64).astype(np.float32)
+        found = torch.from_numpy(given).abs().numpy()
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == np.float32 and (min(given.shape, default=0) < 2 or found.strides == wanted.strides)
+
+
+@pytest.mark.parametrize("count", [0, 1, 100, 5000, 70_001])
+def test_counts_of_whole_numbers(count):
+    x = np.random.default_rng(count).integers(0, 40, count)
+    for least in (0, 30, 100, 50_000):
+        np.testing.assert_array_equal(torch.bincount(torch.tensor(x), minlength=least).numpy(),
+                                      np.bincount(x, minlength=least))
+    if count < 2:
+        return
+    for last in (39, 1000, 100_000):           # larger than what the first numbers let expect
+        x[-1] = last
+        np.testing.assert_array_equal(torch.bincount(torch.tensor(x)).numpy(), np.bincount(x))
+    for place in (-1, 0):
+        x[place] = -2
+        with pytest.raises(RuntimeError, match="non-negative"):
+            torch.bincount(torch.tensor(x))
+
+
+def test_floats_and_doubles():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(9001) * 10.0 ** rng.integers(-50, 45, 9001)
+    x[:6] = [np.nan, np.inf, -np.inf, -0.0, 3.4028235677973366e38, 1 + 2.0 ** -24]
+    with np.errstate(all="ignore"):
+        single = x.astype(np.float32)
+        np.testing.assert_array_equal(torch.tensor(x).float().numpy().view(np.int32), single.view(np.int32))
+    wide = torch.tensor(single).double().numpy()
+    np.testing.assert_array_equal(wide.view(np.int64), single.astype(np.float64).view(np.int64))
+    assert native.level() is None or native.LEAST_OF["float_to_double"] < 9001
