@@ -248,6 +248,17 @@ INLINE void small_row(int64_t n, int64_t k, const float *restrict x, int64_t ste
         row[j] += bias[j];
 }
 
+/* A row of the result that has one term: a row of b times a number. All vectors but the first and the last begin at
+addresses of whole vectors, because stores across two lines of the cache take twice as long. */
+INLINE void scaled_row(int64_t n, float x, const float *restrict b, float *restrict row)
+{
+    const vec by = x - (vec){0};
+    store(row, by * load(b));
+    for (int64_t j = (int64_t)(-(intptr_t)row & (sizeof(vec) - 1)) / 4; j + LANES <= n; j += LANES)
+        store(row + j, by * load(b + j));
+    store(row + n - LANES, by * load(b + n - LANES));
+}
+
 /* Rows of the result, where b fits in a few panels. How a number is computed does not depend on the rows, which threads
 share. */
 static void small_panels(const struct small *s, int64_t by_row, int64_t by_term, int64_t first, int64_t last)
@@ -272,6 +283,11 @@ static void small_rows(const void *args, int64_t first, int64_t last)
 {
     const struct small *s = args;
     const int64_t n = s->n, k = s->k, by_row = s->ta ? 1 : s->lda, by_term = s->ta ? s->lda : 1;
+    if (k == 1 && n >= 2 * LANES && (!s->tb || s->ldb == 1) && !s->bias && !s->relu) {
+        for (int64_t i = first; i < last; i++)
+            scaled_row(n, s->a[i * by_row], s->b, s->c + i * n);
+        return;
+    }
     const int in_panels = packed_size(k, n) <= PACKED && k > 0 && (s->m > 1 || (!s->tb && n % LANES == 0));
     if (in_panels)
         small_panels(s, by_row, by_term, first, last);
