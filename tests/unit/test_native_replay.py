@@ -78,7 +78,7 @@ def test_moves(dtype, shape, order, threads):
     assert (x == y).all()
 
 
-@pytest.mark.parametrize("m, n, k", [(1, 5, 7), (3, 1, 9), (8, 16, 4), (16, 33, 100), (64, 40, 3)])
+@pytest.mark.parametrize("m, n, k", [(1, 5, 7), (3, 1, 9), (8, 16, 4), (16, 33, 100), (64, 40, 3), (5, 70, 1)])
 @pytest.mark.parametrize("ta", [0, 1])
 @pytest.mark.parametrize("tb", [0, 1])
 @pytest.mark.parametrize("threads", [1, 2])
@@ -91,7 +91,19 @@ def test_small_products(m, n, k, ta, tb, threads):
     assert np.abs(c - wanted - bias).max() < 1e-5 * k and np.abs(d - wanted).max() < 1e-5 * k
 
 
-@pytest.mark.parametrize("n, k", [(1, 1), (10, 784), (256, 300), (7, 128), (5, 143), (3, 1030)])
+@pytest.mark.parametrize("n", [31, 32, 33, 100, 1014])
+def test_products_of_one_term(n):
+    """Rows begin at any place of a line of the cache, and nothing around them is written to."""
+    for ahead in range(16):
+        a, b, memory = numbers(7, 1), numbers(1, n), np.zeros(7 * n + 40, np.float32)
+        start = -memory.ctypes.data // 4 % 16 + ahead
+        c = memory[start:start + 7 * n].reshape(7, n)
+        assert run([call("small", 0, 0, 7, n, 1, 1, n, 0, a, b, None, c)]) == 0
+        assert np.array_equal(c, a * b) and not memory[:start].any() and not memory[start + 7 * n:].any()
+
+
+@pytest.mark.parametrize("n, k", [(1, 1), (10, 784), (256, 300), (7, 128), (5, 143), (3, 1030),
+                                  *[(20, k) for k in range(128, 256, 16)]])
 def test_rows(n, k):
     """Whatever the threads, and wherever the matrix lies, the bits are the same."""
     a, b, bias, found = numbers(k), numbers(n, k), numbers(n), []

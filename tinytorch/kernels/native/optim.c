@@ -48,9 +48,13 @@ function of `flags` that are constants at each call, so that each loop contains 
         known                                                                                                         \
     }
 
-/* Plain descent. In a simple loop half of the instructions would be overhead. */
+/* Plain descent. In a simple loop half of the instructions would be overhead. Many numbers are read and written from the
+beginning of a line of the cache on, because vectors across two lines take twice as long. */
 static void descend(float *restrict p, const float *restrict g, float rate, int64_t first, int64_t last)
 {
+    if (last - first >= 1024)
+        for (; (intptr_t)(p + first) & 63; first++)
+            p[first] += rate * g[first];
 #pragma GCC unroll 8
     for (int64_t i = first; i < last; i++)
         p[i] += rate * g[i];

@@ -327,63 +327,93 @@ static const int32_t first_lanes[2 * LANES] = {
 #endif
 };
 
-/* So many floats before they are needed, lines of the matrix are called into the nearest cache, which the processor alone
-does later. A twentieth of the time. */
-#define DISTANCE 512
 #define TERM(sum, j) sum += load(x + (j) * LANES) * load(y + (j) * LANES);
 
-/* The lanes of the sum of x[l] * y[l] over `count` vectors, at least 8. Vector j is added to sum (count - 1 - j) % 4. Loads
-across two lines of the cache take twice as long, so y is read in vectors that begin at addresses of whole vectors, the
-first of them before y. These have other lanes: lane i has lane i + `ahead` of one vector or, if there is none, of the next
-one. They are added to the same sums in the same order, and `total_of` gives the same for lanes that are turned. So the
-result does not depend on the address of y, and `ahead` may be 0 for any address. `ends`: zeros, the first vector of x,
-the last one, zeros. */
-INLINE vec dot_of_vectors(int64_t count, const float *restrict x, const float *restrict y, int64_t ahead,
-                          const float *restrict ends)
+/* What is the same for rows that begin `ahead` floats before an address of a whole vector: the lanes of a vector that lie
+before its first element, and x there, in the first vector and in the one that the last one reaches into. */
+struct turn { int64_t ahead; mask lanes; vec first, last; };
+
+/* `ends`: zeros, the first vector of x, the last one, zeros. */
+INLINE void turn_by(struct turn *t, int64_t ahead, const float *ends)
 {
-    const int64_t rest = count % 4;
-    vec p = {0}, q = {0}, r = {0}, t = {0};
-    mask lanes = {0};
-    if (ahead) {
-        memcpy(&lanes, first_lanes + ahead, sizeof lanes);
-        x += ahead;
-        y += ahead;
-        const vec first = load(ends + ahead) * (vec)(~lanes & (mask)load(y - LANES));
-        if (rest == 0)
-            p += first;
-        else if (rest == 1)
-            q += first;
-        else if (rest == 2)
-            r += first;
-        else
-            t += first;
+    t->ahead = ahead;
+    memcpy(&t->lanes, first_lanes + ahead, sizeof t->lanes);
+    t->first = load(ends + ahead);
+    t->last = load(ends + 2 * LANES + ahead);
+}
+
+/* The lanes of the sum of x[l] * y[l] over `count` vectors, at least 8. Vector j is added to sum j % 8. Loads across two
+lines of the cache take twice as long, so y is read in vectors that begin at addresses of whole vectors, the first of them
+before y. These have other lanes: the first elements of one vector and the last ones of the vector before it are together,
+and are added to the sum of one or the other. The sums are added in an order that is the same if each of them is the next
+one, and `total_of` gives the same for lanes that are turned. So the result does not depend on the address of y, and
+`ahead` may be 0 for any address. */
+INLINE vec dot_of_vectors(int64_t count, const float *restrict x, const float *restrict y, const struct turn *turn)
+{
+    vec p, q = {0}, r = {0}, s = {0}, t = {0}, u = {0}, v = {0}, w = {0};
+    const int64_t rest = count % 8;
+    if (turn->ahead) {
+        x += turn->ahead;
+        y += turn->ahead;
+        p = turn->first * (vec)(~turn->lanes & (mask)load(y - LANES));
+    } else {
+        p = load(x) * load(y);
+        x += LANES;
+        y += LANES;
     }
-    if (rest == 3) {
-        TERM(r, 0)
-        TERM(q, 1)
-        TERM(p, 2)
-    } else if (rest == 2) {
-        TERM(q, 0)
-        TERM(p, 1)
-    } else if (rest == 1)
-        TERM(p, 0)
-    x += rest * LANES;
-    y += rest * LANES;
-    for (int64_t n = count - rest - (ahead ? 4 : 0); n > 0; n -= 4, x += 4 * LANES, y += 4 * LANES) {
-        for (int i = 0; i < 4 * LANES; i += 16)
-            AHEAD(y + DISTANCE + i);
-        TERM(t, 0)
-        TERM(r, 1)
-        TERM(q, 2)
-        TERM(p, 3)
-    }
-    if (!ahead)
-        return (p + q) + (r + t);
-    TERM(t, 0)
+    TERM(q, 0)
     TERM(r, 1)
-    TERM(q, 2)
-    p += load(ends + 2 * LANES + ahead) * (vec)(lanes & (mask)load(y + 3 * LANES));
-    return chosen(lanes, (p + q) + (r + t), (q + r) + (t + p));
+    TERM(s, 2)
+    TERM(t, 3)
+    TERM(u, 4)
+    TERM(v, 5)
+    TERM(w, 6)
+    x += 7 * LANES;
+    y += 7 * LANES;
+    for (int64_t n = count / 8; n > 1; n--, x += 8 * LANES, y += 8 * LANES) {
+        TERM(p, 0)
+        TERM(q, 1)
+        TERM(r, 2)
+        TERM(s, 3)
+        TERM(t, 4)
+        TERM(u, 5)
+        TERM(v, 6)
+        TERM(w, 7)
+    }
+    if (rest > 0)
+        TERM(p, 0)
+    if (rest > 1)
+        TERM(q, 1)
+    if (rest > 2)
+        TERM(r, 2)
+    if (rest > 3)
+        TERM(s, 3)
+    if (rest > 4)
+        TERM(t, 4)
+    if (rest > 5)
+        TERM(u, 5)
+    if (rest > 6)
+        TERM(v, 6)
+    if (turn->ahead) {
+        const mask last = turn->lanes & (mask)load(y + rest * LANES);
+        if (rest == 0)
+            p += turn->last * (vec)last;
+        else if (rest == 1)
+            q += turn->last * (vec)last;
+        else if (rest == 2)
+            r += turn->last * (vec)last;
+        else if (rest == 3)
+            s += turn->last * (vec)last;
+        else if (rest == 4)
+            t += turn->last * (vec)last;
+        else if (rest == 5)
+            u += turn->last * (vec)last;
+        else if (rest == 6)
+            v += turn->last * (vec)last;
+        else
+            w += turn->last * (vec)last;
+    }
+    return ((p + t) + (r + v)) + ((q + u) + (s + w));
 }
 #endif
 
@@ -392,13 +422,21 @@ static void some_dots(const void *args, int64_t first, int64_t last)
 {
     const struct small *s = args;
     const float *restrict x = s->a;
+    const float least = s->relu ? 0 : -INFINITY;
     const int64_t k = s->k;
 #if LANES > 1
     const int64_t count = k / LANES, whole = count * LANES;
-    ALIGNED float ends[4 * LANES] = {0};
+    ALIGNED float ends[4 * LANES] = {0}, memory[PACKED];
+    struct turn turn = {0};
     if (count) {
         store(ends + LANES, load(x));
         store(ends + 2 * LANES, load(x + whole - LANES));
+    }
+    /* If all rows begin at the same place of a vector, so does a copy of x, and its loads are of whole vectors too. */
+    if (s->ldb % LANES == 0 && k <= PACKED - LANES && last - first >= 16) {
+        float *copy = memory + ((intptr_t)s->b & (sizeof(vec) - 1)) / 4;
+        memcpy(copy, x, k * sizeof(float));
+        x = copy;
     }
 #endif
     for (int64_t j = first; j < last; j++) {
@@ -409,14 +447,16 @@ static void some_dots(const void *args, int64_t first, int64_t last)
             /* whole vectors of the first and the last row would reach out of the matrix */
             const int inner = j > 0 && j < s->n - 1 && s->ldb >= LANES;
             const int64_t ahead = inner ? (int64_t)(-(intptr_t)y & (sizeof(vec) - 1)) / 4 : 0;
-            sum = total_of(dot_of_vectors(count, x, y, ahead, ends));
+            if (ahead != turn.ahead)
+                turn_by(&turn, ahead, ends);
+            sum = total_of(dot_of_vectors(count, x, y, &turn));
             for (int64_t l = whole; l < k; l++)
                 sum += x[l] * y[l];
         } else
 #endif
             sum = small_dot(k, x, 1, y);
         sum += s->bias ? s->bias[j] : 0;
-        s->c[j] = s->relu && sum < 0 ? 0 : sum;
+        s->c[j] = sum < least ? least : sum;   /* without a branch, which no processor foresees */
     }
 }
 
