@@ -217,11 +217,53 @@ int64_t nll_backward(int64_t threads, int64_t rows, int64_t width, float value, 
     return 0;
 }
 
+/* exp(x - top) of `rows` narrow rows, as `exponentials` computes them but for denormal ones, and the largest number of each
+row. The exponentials of all rows are one loop, because most of a narrow row would be in the part of a loop that is left of
+whole vectors. Returns whether some may be denormal. */
+static int narrow_exponentials(const float *restrict x, int64_t rows, int64_t width, float *restrict tops, float *restrict out)
+{
+    int far = 0;
+    for (int64_t row = 0; row < rows; row++) {
+        float least;
+        const float top = tops[row] = largest(x + row * width, width, &least);
+        far |= least - top < -87.0f;
+        for (int64_t i = row * width; i < (row + 1) * width; i++)
+            out[i] = x[i] - top;
+    }
+    SPAN
+    for (int64_t i = 0; i < rows * width; i++)
+        out[i] = normal_exp_of(out[i]);
+    return far;
+}
+
+enum { NARROW = 64, NARROW_ROWS = 32 };
+
 /* The probabilities of a row, and -log of that of its class. */
 static void entropy_rows(const void *args, int64_t first, int64_t last)
 {
     const struct entropy *a = args;
     const int64_t width = a->width;
+    while (width < NARROW && last - first > 1) {
+        const int64_t rows = last - first < NARROW_ROWS ? last - first : NARROW_ROWS;
+        const float *x = a->x + first * width;
+        float *restrict out = a->out + first * width, tops[NARROW_ROWS];
+        if (narrow_exponentials(x, rows, width, tops, out))
+            break;
+        for (int64_t row = 0; row < rows; row++, x += width, out += width) {
+            float total = 0;
+            TOTAL(+, total)
+            for (int64_t i = 0; i < width; i++)
+                total += out[i];
+            const float share = 1.0f / total;
+            const int64_t class = place_below(width, a->target + first + row);
+            if (class < 0)
+                fail(a->failed, OUTSIDE);
+            a->losses[first + row] = logf(total) - (x[class < 0 ? 0 : class] - tops[row]);
+            for (int64_t i = 0; i < width; i++)
+                out[i] *= share;
+        }
+        first += rows;
+    }
     for (int64_t row = first; row < last; row++) {
         const float *restrict x = a->x + row * width;
         float *restrict out = a->out + row * width;
