@@ -14,12 +14,13 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.grad_mode import all_threads, mode
 from ..autograd.identity import Signature, fits, wrapped
+from ..autograd.node import FREED, new_node
 from ..kernels import errstate
 from ..kinds.lazy import root_of
 from ..seam import seam
 from ..tensor import new_tensor_state, wrap
 from .calls import here
-from .ready import TENSORS, Ready, attach_spent, settings
+from .ready import SPENT, TENSORS, Ready, settings
 from .replay import Changed
 
 if TYPE_CHECKING:
@@ -146,8 +147,8 @@ class Quick:
         scope.update(self._state, here=here, settings=settings, seam=seam, mode=mode, wrap=wrap, Changed=Changed,
                      all_threads=all_threads, wrapped=wrapped, usual=new_tensor_state,
                      default_dtype=dt.get_default_dtype, compute=self.ready.compute, quiet=errstate.quiet(),
-                     direct=self.ready.direct, finish=self.ready.finish, attach=attach_spent, Stale=self.ready.stale,
-                     lock=self.ready.lock)
+                     direct=self.ready.direct, finish=self.ready.finish, Stale=self.ready.stale, lock=self.ready.lock,
+                     new_node=new_node, spent=SPENT, FREED=FREED)
         lines = ["try:", f"    holds = {' and '.join([*state, *guards])}", "except ValueError:", "    holds = False",
                  "if holds:", *["    " + x for x in then]]
         return self.match.function("compiled, ", lines, scope)
@@ -184,6 +185,7 @@ class Quick:
                 made = f"wrapped(values[{ready.finish.single}]) if usual.cell is None else {made}"
             lines.append(f"result = {made}")
             if program.spent and program.outputs.requires_grad:
-                lines.append("attach((result,))")
+                lines += ["result._requires_grad = True",     # as attach_spent does
+                          f"result._node = new_node(spent, (), None, FREED, {program.slots[program.outputs.slot].shape})"]
             return [*lines, "return result"]
         return [*lines, f"return finish(values, [{names}], {'()' if program.spent else None})"]

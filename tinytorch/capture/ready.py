@@ -27,7 +27,7 @@ from .program import TENSOR, Earlier, Output, Program, refs
 from .reads import Reads
 from .steps import Recording
 
-__all__ = ["Ready", "TENSORS", "attach_spent", "settings"]
+__all__ = ["Ready", "SPENT", "TENSORS", "settings"]
 
 
 class _Settings:
@@ -321,10 +321,10 @@ def attach_spent(made: Iterable[Tensor]) -> None:
     """Gives each result a node whose graph has been freed by a backward."""
     for tensor in made:
         tensor._requires_grad = True
-        tensor._node = new_node(_SPENT, (), None, FREED, tensor._array.shape)
+        tensor._node = new_node(SPENT, (), None, FREED, tensor._array.shape)
 
 
-_SPENT = Op(lambda: None, name="compiled_function", backward_name="CompiledFunctionBackward")
+SPENT = Op(lambda: None, name="compiled_function", backward_name="CompiledFunctionBackward")
 
 
 def _attach(program, ready):
