@@ -212,6 +212,42 @@ def test_state_that_is_replaced_is_found():
     programs()
 
 
+def test_state_that_appears_is_found():
+    """An optimiser without state: looking a parameter up in `state` gives it an empty one, and momentum a whole one."""
+    pair = [training(tiny, F.mse_loss, torch.optim.SGD, lr=0.01) for _ in range(2)]
+    call, programs = lowered(pair[0][0])
+    for k in range(12):
+        for _, model, optimiser in pair:
+            if k == 4:
+                assert not optimiser.state[next(model.parameters())]
+            if k == 8:
+                optimiser.param_groups[0]["momentum"] = 0.9
+        x, y = numbers(8, 4, seed=k), numbers(8, 1)
+        call(x, y), pair[1][0](x, y)
+        for p, q in zip(pair[0][1].parameters(), pair[1][1].parameters()):
+            assert (p - q).abs().max() < 1e-6, k
+    program, = programs()
+    assert program.again == 2, program.why
+
+
+def test_a_loss_has_an_array_of_its_own():
+    """The kernel of cross entropy writes it behind the losses of all rows. One call of C makes the array of the result
+    and runs the program."""
+    torch.manual_seed(0)
+    model = nn.Linear(4, 3)
+
+    def loss(x, y):
+        with torch.no_grad():
+            return F.cross_entropy(model(x), y)
+    call, programs = lowered(loss)
+    for k in range(4):
+        x, y = numbers(8, 4, seed=k), torch.arange(8) % 3
+        found = call(x, y)
+        assert (found - loss(x, y)).abs() < 1e-6 and found._array.base is None and found.shape == ()
+    program, = programs()
+    assert "launch(" in program.text and "part(" not in program.text
+
+
 def test_gradients_add_up():
     """Without zero_grad each call adds to what is there."""
     torch.manual_seed(0)

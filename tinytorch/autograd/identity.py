@@ -72,6 +72,11 @@ class Same:
         self.held += [room, key, value]
         self.rooms.setdefault(id(room), []).extend([ITEM, id(room), id(key), id(value)])
 
+    def no_item_of_dict(self, room: dict, key: Any) -> None:
+        """Such a dict has None or nothing under the key."""
+        self.held += [room, key]
+        self.rooms.setdefault(id(room), []).extend([_NO_ITEM, id(room), id(key), 0])
+
     def array(self, tensor: Tensor, array: np.ndarray) -> None:
         """The tensor has this array."""
         self._add(_FIELD, tensor, _offsets["array"], None, array)

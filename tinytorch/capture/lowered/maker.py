@@ -34,6 +34,9 @@ def lower(program: Program, wanted: list[int], bits: bool = False) -> Callable[[
 #: Above this many bytes of arrays, such a program is not lowered, because the calls from Python are a small part of its
 #: cost.
 _AGAIN, _LARGE = 5, 1 << 23
+#: A result of fewer bytes than this that is a part of other memory, such as a loss behind those of all rows, is copied to
+#: an array of its own. A view of the part takes longer.
+_SHORT = 256
 
 
 class Lowered:
@@ -567,7 +570,11 @@ class _Maker:
                 new = None
             if new:
                 raise NotLowered("an optimiser without state yet")
-            self.checks.append(f"not {self.once(f'{o}.state.get')}({self.name(p, 'p')})")
+            if same is None or p in optimiser.state:
+                self.checks.append(f"not {self.once(f'{o}.state.get')}({self.name(p, 'p')})")
+            else:
+                self.checks.append(f"{o}.state is {self.name(optimiser.state, 'd')}")
+                self.same.no_item_of_dict(optimiser.state, p)
             return made
         d = self.name(state, "d")
         if same is None:
@@ -620,12 +627,18 @@ class _Maker:
         if not isinstance(value, Traced):
             return value
         root = self.tape.owner(value)
-        if root.kind == "constant" or root.kind == "kept" and origin == CONSTANT:
+        part = root.kind == "made" and value.nbytes < min(root.nbytes, _SHORT)
+        if root.kind == "constant" or root.kind == "kept" and origin == CONSTANT or part and self._is_alone(root):
             value = self.tape.moved(value, "K")
             root = self.tape.owner(value)
         if root.kind == "made":
             root.kind = "fresh"
         return value
+
+    def _is_alone(self, root):
+        """Whether one result of the program alone is in memory of this root."""
+        return sum([type(x) is Traced and self.tape.owner(x) is root for x in map(self.values.__getitem__, self.wanted)]
+                   ) == 1
 
     def function(self):
         """(function(inputs), its source)."""

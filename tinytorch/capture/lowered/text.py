@@ -115,7 +115,7 @@ class Text:
         for check in dict.fromkeys([*maker.checks, *[f"{text} is {outcome}" if outcome in (True, False) else
                                                      f"{text} == {outcome!r}" for text, outcome in maker.decided]]):
             (self.for_options if self._is_of_options(check) else lines).append(f"if not ({check}): raise Stale")
-        if maker.same.words:                   # dicts are looked into after they have been compared
+        if maker.same.words or maker.same.rooms:       # dicts are looked into after they have been compared
             words = self.name(maker.same.packed(), "s")
             lines.append(f"if not {self.name(same, 'f')}({words}): raise Stale")
             maker.scope["objects"] = maker.same
