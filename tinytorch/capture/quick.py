@@ -185,7 +185,8 @@ class Quick:
                 made = f"wrapped(values[{ready.finish.single}]) if usual.cell is None else {made}"
             lines.append(f"result = {made}")
             if program.spent and program.outputs.requires_grad:
+                shape = program.slots[program.outputs.slot].shape
                 lines += ["result._requires_grad = True",     # as attach_spent does
-                          f"result._node = new_node(spent, (), None, FREED, {program.slots[program.outputs.slot].shape})"]
+                          f"result._node = new_node(spent, (), None, FREED, {shape})"]
             return [*lines, "return result"]
         return [*lines, f"return finish(values, [{names}], {'()' if program.spent else None})"]

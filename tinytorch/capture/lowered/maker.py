@@ -34,8 +34,8 @@ def lower(program: Program, wanted: list[int], bits: bool = False) -> Callable[[
 #: Above this many bytes of arrays, such a program is not lowered, because the calls from Python are a small part of its
 #: cost.
 _AGAIN, _LARGE = 5, 1 << 23
-#: A result of fewer bytes than this that is a part of other memory, such as a loss behind those of all rows, is copied to
-#: an array of its own. A view of the part takes longer.
+#: A result of fewer bytes than this that is a part of other memory, such as a loss behind those of all rows, is copied
+#: to an array of its own. A view of the part takes longer.
 _SHORT = 256
 
 
