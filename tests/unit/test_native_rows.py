@@ -1,4 +1,7 @@
 """The native kernels that gather, add along an index, run along an axis and find extremes, beside their NumPy twins."""
+import functools
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -323,28 +326,66 @@ def test_kernels_refuse_places_that_do_not_exist():
 def test_in_place_forms_write_where_they_read(name, args):
     """To the memory of the tensor itself: the bits of the result elsewhere, and versions count. Leaves that gradients
     are wanted of are refused, histories grow, and of views with gaps the rest stays."""
-    function = getattr(torch.Tensor, name.rstrip("_"))
+    _writes_where_it_reads(getattr(torch.Tensor, name.rstrip("_")), getattr(torch.Tensor, name), args)
+
+
+@pytest.mark.parametrize("name, args", [
+    ("relu6", ()), ("hardtanh", (-0.5, 1)), ("hardtanh", (0.1, 0.7)), ("hardsigmoid", ()), ("hardswish", ()),
+    ("silu", ()), ("mish", ()), ("leaky_relu", (0.3,)), ("leaky_relu", (2,)), ("elu", (0.7,)), ("selu", ()),
+    ("celu", (3,))])
+def test_activations_in_place_write_where_they_read(name, args):
+    function = getattr(F, name)
+    in_place = functools.partial(function, inplace=True)
+    # The gradient of elu in place is computed from the output, where 1 is added to -1 + exp(x).
+    by_output = functools.partial(torch.allclose, rtol=1e-6, atol=1e-6)
+    _writes_where_it_reads(function, in_place, args, by_output if name in ("elu", "selu", "celu") else torch.equal)
+    x = torch.tensor(draws(4, 200, 200))
+    tracemalloc.start()
+    try:
+        in_place(x, *args)
+        assert tracemalloc.get_traced_memory()[1] < x.nbytes // 4 or native.level() is None
+    finally:
+        tracemalloc.stop()
+
+
+def test_activations_in_place_leave_other_numbers_to_the_function_itself():
+    x = torch.tensor([-2., 0.5, 3.])
+    for wrong in ("0.5", None, 1j):
+        for function in (F.leaky_relu, F.elu, F.celu):
+            with pytest.raises((TypeError, RuntimeError)):
+                function(x, wrong, inplace=True)
+    with pytest.raises(RuntimeError, match="alpha cannot be 0"):
+        F.celu(x, 0, inplace=True)
+    with pytest.raises(RuntimeError, match="overflow"):
+        F.leaky_relu(x, 1e300, inplace=True)
+    assert x.tolist() == [-2., 0.5, 3.]
+    assert F.leaky_relu(x, torch.tensor(0.5), inplace=True).tolist() == [-1., 0.5, 3.]
+    assert F.hardtanh(torch.tensor([-2, 7]), 0, 6, inplace=True).tolist() == [0, 6]
+    assert torch.equal(F.celu(x.clone(), -0.6, inplace=True), F.celu(x, -0.6))
+
+
+def _writes_where_it_reads(function, in_place, args, alike=torch.equal):
     for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
         for shape in ((), (3,), (40, 60), (300, 700)):
             x = torch.tensor(draws(1, *shape, special=True)).to(dtype)
             y, view = x.clone(), x.repeat_interleave(2, -1)[..., ::2] if shape else x.clone()
             memory, version = y._array, y._version
-            assert getattr(y, name)(*args) is y and y._array is memory and y._version == version + 1
+            assert in_place(y, *args) is y and y._array is memory and y._version == version + 1
             assert torch.equal(y.nan_to_num(7.), function(x, *args).nan_to_num(7.))
-            getattr(view, name)(*args)
+            in_place(view, *args)
             assert torch.equal(view.nan_to_num(7.), function(x, *args).nan_to_num(7.))
     x = torch.tensor(draws(2, 50, 90), requires_grad=True)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
-        getattr(x, name)(*args)
+        in_place(x, *args)
     y = x * 1
-    getattr(y, name)(*args).sum().backward()
+    in_place(y, *args).sum().backward()
     expected = torch.autograd.grad(function(x, *args).sum(), x)[0]
-    assert torch.equal(x.grad, expected) and y.grad_fn is not None
+    assert alike(x.grad, expected) and y.grad_fn is not None
     with torch.no_grad():
-        getattr(x, name)(*args)
+        in_place(x, *args)
     assert torch.equal(x.detach(), y.detach())
     with pytest.raises(TypeError, match="argument"):
-        getattr(x.detach(), name)(*args, wrong=1)
+        in_place(x.detach(), *args, wrong=1)
 
 
 def test_every_small_size_of_two_arrays_beside_each_other():

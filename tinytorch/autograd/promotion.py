@@ -230,6 +230,12 @@ def scalar_of(value: Number, numpy_dtype: np.dtype = _FLOAT64, stored: bool = Fa
     return float(value.real if isinstance(value, complex) else value)
 
 
+def fit_every_float(*values: object) -> bool:
+    """Whether all values are Python's floats or ints that every dtype of floats holds, so that `scalar_of` gives
+    float(value) for each of these dtypes."""
+    return all([(x.__class__ is float or x.__class__ is int) and -65504 <= x <= 65504 for x in values])
+
+
 def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """As `stored_as`, but a number that is too large for half precision becomes infinite: as in torch.scalar_tensor."""
     if numpy_dtype.char not in "eV" or numpy_dtype == dt.COMPLEX32:

@@ -12,7 +12,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
-from ...autograd.promotion import FOUND, scalar_of
+from ...autograd.promotion import FOUND, fit_every_float, scalar_of
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import native
@@ -414,5 +414,12 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     return _glu(input, check_dim(dim, input._array.ndim))
 
 
-hardtanh_, hardsigmoid_, hardswish_, silu_, mish_ = map(in_place, (hardtanh, hardsigmoid, hardswish, silu, mish))
+def _hardtanh_into(array, min_val=-1, max_val=1):
+    return fit_every_float(min_val, max_val) and _hardtanh.op.forward.into(array, float(min_val), float(max_val))
+
+
+hardtanh_ = in_place(hardtanh, into=_hardtanh_into)
+hardsigmoid_, hardswish_, mish_ = [in_place(function, into=primitive.op.forward.into) for function, primitive in (
+    (hardsigmoid, _hardsigmoid), (hardswish, _hardswish), (mish, _mish))]
+silu_ = in_place(silu, into=lambda array: native.done("silu", array.size, array, array))
 threshold_ = in_place(threshold, lambda memory, values, *_, **__: np.copyto(memory, values))

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
-from ...autograd.promotion import scalar_of
+from ...autograd.promotion import fit_every_float, scalar_of
 from ...autograd.public import public
 from ...kernels.expressions import exp, expm1, expression, where
 from ...tensor import Tensor
@@ -93,4 +93,16 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     return _celu(input, scalar_of(alpha, input._array.dtype), 1.0, 1.0 / alpha)
 
 
-elu_, selu_, celu_ = map(in_place, (elu, selu, celu))
+def _elu_into(array, alpha=1.0, scale=1, input_scale=1):
+    if not fit_every_float(alpha, scale, input_scale):
+        return False
+    scale = float(scale)
+    return _value.into(array, float(alpha) * scale, scale, float(input_scale))
+
+
+def _celu_into(array, alpha=1.0):
+    return fit_every_float(alpha) and alpha != 0 and _value.into(array, float(alpha), 1.0, 1.0 / alpha)
+
+
+elu_, celu_ = in_place(elu, into=_elu_into), in_place(celu, into=_celu_into)
+selu_ = in_place(selu, into=lambda array: _value.into(array, _SELU_ALPHA * _SELU_SCALE, _SELU_SCALE, 1.0))

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, renamed, unary
-from ...autograd.promotion import scalar_of
+from ...autograd.promotion import fit_every_float, scalar_of
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels import native
@@ -245,4 +245,8 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     return result
 
 
-rrelu_, leaky_relu_ = in_place(rrelu), in_place(leaky_relu)
+def _leaky_relu_into(array, negative_slope=0.01):
+    return fit_every_float(negative_slope) and _leaky.into(array, float(negative_slope))
+
+
+rrelu_, leaky_relu_ = in_place(rrelu), in_place(leaky_relu, into=_leaky_relu_into)
