@@ -85,8 +85,8 @@ def batch_norm_by(x, weight, bias, mean, variance, eps):
     """(batch norm with given statistics, 1 / deviation of each channel)."""
     if x.ndim > 2:
         rate = np.empty(variance.shape, variance.dtype)
-        result = native.made("batch_norm_by", x.shape, x.shape[0], x.shape[1], math.prod(x.shape[2:]), eps, x, mean,
-                             variance, weight, bias, rate)
+        result = native.made("batch_norm_by", x.shape, x.shape[0], x.shape[1], math.prod(x.shape[2:]), eps,
+                             -math.inf, math.inf, x, mean, variance, weight, bias, rate)
         if result is not None:
             return result, rate
     rate = 1 / np.sqrt(variance + eps)

@@ -1,17 +1,28 @@
-"""Merges the bias and the relu after a product of matrices into the product's call, moves a relu before the maxima of
-windows behind them, and computes what constants give."""
+"""Merges the bias and the relu after a product of matrices into the product's call, and limits after batch norm into
+its call. Moves a relu before the maxima of windows behind them, computes what constants give, and leaves out calls
+and copies that nothing needs."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from ...kernels.native.table import KERNELS, by_element, failing
 from .arrays import Place, Root
+from .emit import Fused
 from .tape import Call, Each
 
-__all__ = ["folded", "merged"]
+__all__ = ["folded", "in_place", "limited", "merged", "needed"]
 
 _FLOAT, _FEW = np.dtype(np.float32), 1024
+#: The calls that fail for no numbers in their arrays, and that write something.
+_UNCHECKED = {"run", "move", "zero", *[
+    name for name, (_, declared) in KERNELS.items() if ">" in declared and not failing(name)]}
+#: The elementwise kernels of one array, which may write to that array.
+_ELEMENTWISE = {name for name in KERNELS if by_element(name) == 1}
+#: The limits among the words of batch_norm_by.
+_AT_LIMITS = slice(4, 6)
 #: {a call of a product: the places of m, n and relu in its words (None: m is 1, or it has no relu)}. Its last two words
 #: are the bias and the result.
 _PRODUCTS = {"row": (None, 0, 3), "small": (2, 3, 7), "product": (2, 3, None)}
@@ -20,12 +31,8 @@ _PRODUCTS = {"row": (None, 0, 3), "small": (2, 3, 7), "product": (2, 3, None)}
 def merged(calls: list[Any]) -> list[Any]:
     """The calls, without the additions of a bias and the relus that a product's call computes as well, and with relus
     behind maxima of windows."""
-    uses: dict[Root, int] = {}
     calls = [part for call in calls for part in _parts(call)]
-    for call in calls:
-        for x in call.places():
-            uses[x.root] = uses.get(x.root, 0) + 1
-    found: list[Any] = []
+    uses, found = _uses(calls), []
     for call in calls:
         before = found[-1] if found else None
         if call.__class__ is Each and before.__class__ is Call and before.name in _PRODUCTS:
@@ -184,3 +191,113 @@ def _computed(tape, each):
             return None
     with np.errstate(all="ignore"):
         return tape.place(tape.constant(np.asarray(_ARITHMETIC[each.name](*numbers), _FLOAT).reshape(each.out.shape)))
+
+
+# ------------------------------------------------------------------ what is left out
+def _uses(calls):
+    """How many places of the calls lie in each root."""
+    uses: dict[Root, int] = {}
+    for call in calls:
+        for x in call.places():
+            uses[x.root] = uses.get(x.root, 0) + 1
+    return uses
+
+
+def needed(calls: list[Any]) -> list[Any]:
+    """The calls, without those that write only to memory of the program that no later call reads. Kernels that check
+    their arguments stay."""
+    read: set[Root] = set()
+    found = []
+    for call in reversed(calls):
+        if (call.__class__ is Each or call.__class__ is Call and call.name in _UNCHECKED) and all(
+                [root.kind == "made" and root not in read for root in call.writes]):
+            continue
+        read |= call.reads
+        found.append(call)
+    return found[::-1]
+
+
+def in_place(calls: list[Any]) -> list[Any]:
+    """The calls, where an elementwise operation writes straight to an array that its result would only be copied to."""
+    uses, found = _uses(calls), []
+    for call in calls:
+        both = None
+        if found and call.__class__ is Call and call.name == "run":
+            both = _written_to(found[-1], call, uses)
+        if both is None:
+            found.append(call)
+        else:
+            found[-1] = both
+    return found
+
+
+def _written_to(call, copy, uses):
+    """The operation `call`, written to the array that it reads, if its result is used by `copy` alone, which copies it
+    there. Else None."""
+    _, source, to = copy.words
+    if call.__class__ is Each:
+        operands, out = call.operands, call.out
+    elif call.__class__ is Call and call.name in _ELEMENTWISE:
+        _, *operands, out = call.words
+    else:
+        return None
+    if out.root.kind != "made" or uses[out.root] != 2 or source.root is not out.root or not (
+            out.nbytes == source.nbytes == to.nbytes and out.contiguous and to.contiguous):
+        return None
+    over = [x for x in operands if x.__class__ is Place and x.root is to.root]
+    if not over or any([x.offset != to.offset or x.shape != out.shape or x.strides != out.strides for x in over]):
+        return None
+    to = out._replace(root=to.root, offset=to.offset)
+    if call.__class__ is Each:
+        return Each(call.name, operands, to)
+    return Call(call.name, [call.words[0], *operands, to], {x.root for x in (*operands, to)}, {to.root})
+
+
+def limited(calls: list[Any]) -> list[Any]:
+    """The calls, whose Eaches are fused. The kernel of batch norm limits its result if the next call does nothing but
+    that."""
+    uses, found = _uses(calls), []
+    for call in calls:
+        both = None
+        if found and found[-1].__class__ is Call and found[-1].name == "batch_norm_by":
+            both = _with_limits(found[-1], call, uses)
+        if both is None:
+            found.append(call)
+        else:
+            found[-1] = both
+    return found
+
+
+def _limits(call):
+    """((low, high), x, out) of a call that computes out = min(high, max(low, x)), all without gaps; else None."""
+    if call.__class__ is Call and call.name == "relu":
+        return (0.0, math.inf), *call.words[1:]
+    if call.__class__ is not Fused or len(call.eaches) != 1 or call.inside:
+        return None
+    each, = call.eaches
+    *numbers, x = each.operands
+    if x.__class__ is not Place or x.dtype != _FLOAT or x.shape != each.out.shape or not (
+            x.contiguous and each.out.contiguous) or any([y.__class__ is not float or y != y for y in numbers]):
+        return None
+    if each.name == "limit":
+        return (numbers[1], numbers[0]), x, each.out
+    if each.name == "maximum":
+        return (numbers[0], math.inf), x, each.out
+    return ((-math.inf, numbers[0]), x, each.out) if each.name == "minimum" else None
+
+
+def _with_limits(norm, call, uses):
+    """The call of batch norm `norm` with the limits of `call`, or None if that does not limit the result of `norm`."""
+    found = _limits(call)
+    if found is None or norm.words[_AT_LIMITS] != [-math.inf, math.inf]:
+        return None
+    limits, x, out = found
+    *words, before = norm.words
+    if x.root is not before.root or x.offset != before.offset or not out.nbytes == x.nbytes == before.nbytes:
+        return None
+    # Nothing else needs the result without limits, and the other result is in no memory that `norm` reads.
+    if out.root is not before.root and (before.root.kind != "made" or uses[before.root] != 2 or out.root in norm.reads):
+        return None
+    words[_AT_LIMITS] = limits
+    own = {before.root}
+    return Call(norm.name, [*words, out], norm.reads - own | {out.root}, norm.writes - own | {out.root})

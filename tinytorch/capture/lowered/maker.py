@@ -15,7 +15,7 @@ from ..replay import python
 from . import functions  # noqa: F401
 from .arrays import NotLowered, Place, Reading, Root, Traced
 from .emit import fused, plan
-from .epilogue import folded, merged
+from .epilogue import folded, in_place, limited, merged, needed
 from .tape import FUNCTIONS, InNumpy, Tape
 from .text import InPython, Opaque, Stale, Text, as_it_lies, owner_of
 from .world import World
@@ -643,8 +643,8 @@ class _Maker:
     def function(self):
         """(function(inputs), its source)."""
         tape = self.tape
-        calls = folded(tape, tape.calls)
-        calls = fused(calls if self.bits else merged(calls), set())
+        calls = in_place(needed(folded(tape, tape.calls)))
+        calls = limited(fused(calls if self.bits else merged(calls), set()))
         size = plan(calls, tape.roots, set())
         used = {root for call in calls for root in call.reads | call.writes}
         self.sizes = size, sum([root.nbytes for root in used if root.kind == "made"])

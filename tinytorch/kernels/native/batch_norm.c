@@ -9,6 +9,7 @@ struct batch {
     float eps;
     const float *x, *g, *weight, *bias;
     float *out, *mean, *variance, *rate, *total, *dot;
+    float low, high;
 };
 
 INLINE const float *of_channel(const struct batch *a, const float *x, int64_t image, int64_t channel)
@@ -62,7 +63,8 @@ static void some_channels(const void *args, int64_t first, int64_t last)
 void batch_norm(int64_t threads, int64_t images, int64_t channels, int64_t size, float eps, const float *x,
                 const float *weight, const float *bias, float *out, float *mean, float *variance, float *rate)
 {
-    struct batch args = {images, channels, size, eps, x, NULL, weight, bias, out, mean, variance, rate, NULL, NULL};
+    struct batch args = {images, channels, size, eps, x, NULL, weight, bias, out, mean, variance, rate, NULL, NULL, 0.0f,
+                         0.0f};
     share(threads, channels, rows_in_piece(images * size), some_channels, &args);
 }
 
@@ -106,20 +108,29 @@ void batch_norm_backward(int64_t threads, int64_t images, int64_t channels, int6
                          float *total, float *dot)
 {
     struct batch args = {images, channels, size, 0.0f, x, g, weight, NULL, out, (float *)mean, NULL, (float *)rate, total,
-                         dot};
+                         dot, 0.0f, 0.0f};
     share(threads, channels, rows_in_piece(images * size), some_channels_backward, &args);
 }
 
 static void some_images(const void *args, int64_t first, int64_t last)
 {
     const struct batch *a = args;
+    const float low = a->low, high = a->high;
+    const int limited = low != -INFINITY || high != INFINITY;
     for (int64_t row = first; row < last; row++) {
         const float *restrict x = a->x + row * a->size;
         float *restrict out = a->out + row * a->size;
         const float scale = a->weight ? a->weight[row % a->channels] : 1.0f;
         const float bias = a->bias ? a->bias[row % a->channels] : 0.0f;
-        for (int64_t i = 0; i < a->size; i++)
-            out[i] = x[i] * scale + bias;
+        if (!limited) {
+            for (int64_t i = 0; i < a->size; i++)
+                out[i] = x[i] * scale + bias;
+            continue;
+        }
+        for (int64_t i = 0; i < a->size; i++) {        /* NaN stays, and so does a zero that equals a limit */
+            const float y = x[i] * scale + bias, above = low > y ? low : y;
+            out[i] = high < above ? high : above;
+        }
     }
 }
 
@@ -127,14 +138,15 @@ static void some_images(const void *args, int64_t first, int64_t last)
 void scale_shift(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *x,
                  const float *weight, const float *bias, float *out)
 {
-    struct batch args = {images, channels, size, 0.0f, x, NULL, weight, bias, out, NULL, NULL, NULL, NULL, NULL};
+    struct batch args = {images, channels, size, 0.0f, x, NULL, weight, bias, out, NULL, NULL, NULL, NULL, NULL, -INFINITY,
+                         INFINITY};
     share(threads, images * channels, rows_in_piece(size), some_images, &args);
 }
 
-/* Batch norm with given statistics, whose steps are rounded as the twin rounds them. Also writes 1 / deviation of each
-channel. */
-int64_t batch_norm_by(int64_t threads, int64_t images, int64_t channels, int64_t size, float eps, const float *x,
-                      const float *mean, const float *variance, const float *weight, const float *bias,
+/* Batch norm with given statistics, whose steps are rounded as the twin rounds them, limited to [low, high]. Also writes
+1 / deviation of each channel. */
+int64_t batch_norm_by(int64_t threads, int64_t images, int64_t channels, int64_t size, float eps, float low, float high,
+                      const float *x, const float *mean, const float *variance, const float *weight, const float *bias,
                       float *restrict rate, float *out)
 {
     float *restrict scale = malloc((2 * channels + 1) * sizeof(float)), *restrict shift = scale + channels;
@@ -148,7 +160,8 @@ int64_t batch_norm_by(int64_t threads, int64_t images, int64_t channels, int64_t
         shift[c] = mean[c] * scale[c];
     for (int64_t c = 0; c < channels; c++)     /* apart from the product, so that both are rounded */
         shift[c] = bias ? bias[c] - shift[c] : -shift[c];
-    scale_shift(threads, images, channels, size, x, scale, shift, out);
+    struct batch args = {images, channels, size, 0.0f, x, NULL, scale, shift, out, NULL, NULL, NULL, NULL, NULL, low, high};
+    share(threads, images * channels, rows_in_piece(size), some_images, &args);
     free(scale);
     return 0;
 }

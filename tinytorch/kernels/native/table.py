@@ -80,8 +80,9 @@ KERNELS = {
                             ">total[channels] >dot[channels]"),
     "scale_shift": (1, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
                     ">out[images*channels*size]"),
-    "batch_norm_by": (1, "images channels size .eps x[images*channels*size] mean[channels] variance[channels] "
-                      "?weight[channels] ?bias[channels] >rate[channels] >out[images*channels*size]"),
+    "batch_norm_by": (1, "images channels size .eps .low .high x[images*channels*size] mean[channels] "
+                      "variance[channels] ?weight[channels] ?bias[channels] >rate[channels] "
+                      ">out[images*channels*size]"),
     **dict.fromkeys(("sigmoid", "silu"), (1, "n x[n] >out[n]")),
     "relu": (2048, "n x[n] >out[n]"),
     "glu": (1, "outer n x[2*outer*n] >out[outer*n]"),
