@@ -202,3 +202,22 @@ def test_hooks_get_the_intermediate_results():
         for _ in range(5):
             assert quick(images()).numpy().tobytes() == F.relu(expected * 2).numpy().tobytes()
     assert not kept
+
+
+def test_large_programs_without_gradients_are_lowered(monkeypatch):
+    """If they need few bytes at once, whatever all their arrays take."""
+    model, x = nn.Sequential(*[layer(LIMITS["relu"]), nn.Conv2d(8, 3, 1)] * 6).eval(), torch.randn(16, 3, 64, 64)
+    ready = agree(model, x, 4)
+    most, all = ready.direct.sizes
+    assert maker._LARGE < all and most < all // 4 and ready.direct.calls
+    monkeypatch.setattr(maker, "_HELD", most // 2)
+    quick = torch.compile(model)
+    with torch.no_grad():
+        for _ in range(4):
+            quick(x)
+    assert ready_of(quick).direct is None and not ready_of(quick).waits
+    monkeypatch.setattr(maker, "_HELD", 1 << 40)
+    quick = torch.compile(model)
+    for _ in range(4):
+        quick(x).sum().backward()
+    assert ready_of(quick).direct is None and not ready_of(quick).waits
