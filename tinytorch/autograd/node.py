@@ -98,6 +98,9 @@ class Op:
     made = [0]
     #: Every op, in order of creation; the op of a Function is dropped with its class.
     registry: weakref.WeakKeyDictionary[Op, None] = weakref.WeakKeyDictionary()
+    #: The forms of ops for half precision and records, and functions that are called with each form that is made.
+    forms: weakref.WeakKeyDictionary[Op, None] = weakref.WeakKeyDictionary()
+    form_made: list[Callable[[Op], None]] = []
 
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
                  multi: bool = False, view: bool = False, rules: dict[str, Callable] | None = None,
@@ -164,7 +167,13 @@ class Op:
             op = self._widened = copy.copy(self)
             op.forward, op.computes_in, op.ufunc = self.in_bfloat16 or compute, dt.DIFFERENTIABLE, None
             op.of_batches = self.through(op.forward)
+            self._enter_form(op)
         return self._widened
+
+    def _enter_form(self, op):
+        self.forms[op] = None
+        for notice in self.form_made:
+            notice(op)
 
     def of_records(self, record: np.dtype) -> Op:
         """The same operation for records other than bfloat16: computed as widened, and its result rounded. In its
@@ -177,6 +186,7 @@ class Op:
         op.forward = self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record))
         op.computes_in, op.ufunc, op.of_batches = dt.DIFFERENTIABLE, None, self.through(op.forward)
         op.run, op.run_of_batches, op.converts, op.stored = by_steps, None, True, (record,)
+        self._enter_form(op)
         return op
 
     def with_wide_scalar(self) -> Op:
@@ -193,6 +203,7 @@ class Op:
         op.elementwise = op.of_wide_scalar = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run, op.run_of_batches = op._all_rules(), None
+        self._enter_form(op)
         return op
 
     def _places(self, rule, given):

@@ -1,6 +1,7 @@
 """Backward in a recording: the walk of autograd/engine.py again, but with every call on arrays noted as a step."""
 from __future__ import annotations
 
+import functools
 from heapq import heappop, heappush
 from typing import Any
 
@@ -8,10 +9,10 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd import accumulate as accumulation, early, engine
-from ..autograd.accumulate import accumulate_grad, plus
+from ..autograd.accumulate import accumulate_grad, is_widened, plus
 from ..autograd.grad_mode import mode
 from ..autograd.hooks import as_tensor
-from ..autograd.node import _ARGS, _SHAPE, ANS, NOWHERE, SELECT, Node, shape_of
+from ..autograd.node import _ARGS, _SHAPE, ANS, NOWHERE, SELECT, Node, Op, shape_of
 from ..autograd.paths import edge_of, leading_to
 from ..autograd.saved import checked
 from ..kernels.sums import of_batch
@@ -66,12 +67,14 @@ def unrecorded(roots: Any, create_graph: bool, recording: Any, ends: Any = ()) -
         op = node.op
         if op.function is not None:
             return "a torch.autograd.Function"
-        if node.hooks is not None:
+        if node.hooks is not None and _runs_hooks(node.hooks):
             return "a hook of a tensor or node, or retain_grad"
-        if op.of_wide_scalar:
-            return f"the derivative of {op.name} in half precision"
         stack += node.edges
     return None
+
+
+def _runs_hooks(extras):
+    return bool(extras.tensor_hooks or extras.kept or extras.pre or extras.post)
 
 
 class Walk:
@@ -79,6 +82,7 @@ class Walk:
 
     def __init__(self, recording: Any) -> None:
         self.recording = recording
+        self.numbers: set[int] = set()         # ids of complex gradients that are NumPy's scalars in eager
 
     def run(self, roots, grads, retain_graph, inputs, accumulate, beyond):
         targets = None if inputs is None else {edge_of(t): None for t in inputs}
@@ -137,13 +141,17 @@ class Walk:
     # -------------------------------------------------------------- single steps
     def does(self, kind, call, args, kwargs=None, **known):
         """The result of call(*args, **kwargs). The call is noted as a step if the recording is still open."""
-        if not self.recording.open:
+        recording = self.recording
+        if not recording.open:
             return call(*args, **(kwargs or {}))
         try:
-            return self.recording.run(kind, call, args, kwargs or {}, **known)
+            found = recording.run(kind, call, args, kwargs or {}, **known)
         except Unrecordable as error:
-            self.recording.stop(str(error))
+            recording.stop(str(error))
             return call(*args, **(kwargs or {}))
+        if recording.open and recording.steps[-1].scalar and type(found) is np.ndarray and found.dtype.kind == "c":
+            self.numbers.add(id(found))        # the recording keeps the array alive
+        return found
 
     def sum_to(self, d, shape):
         if type(d) is np.ndarray and shape and d.shape[1:] == shape and d.dtype.char in "fd":
@@ -151,14 +159,15 @@ class Walk:
         return self.does("sum", engine._sum_to, (d, shape), name="sum")
 
     def plus(self, a, b, owned):
-        if a.dtype.kind == dt.WIDENED or b.dtype.kind == dt.WIDENED or type(a) is not np.ndarray or (
-                type(b) is not np.ndarray):
+        if type(a) is not np.ndarray or type(b) is not np.ndarray:
             self.recording.stop("a sum of gradients that are no plain arrays")
             return plus(a, b)
+        if a.dtype.kind == dt.WIDENED or b.dtype.kind == dt.WIDENED:
+            return np.asarray(self.does("node", plus, (a, b), name="add"))
         if owned:
             self.does("add_", np.add, (a, b), {"out": a}, name="add_")
             return a
-        return np.asarray(self.does("add", _add, (a, b), name="add"))
+        return self.does("add", _add, (a, b), name="add")
 
     def fill_slot(self, source, k, g, pending, heap):
         if source not in pending:
@@ -171,16 +180,19 @@ class Walk:
         """The gradients of the arguments of a node, computed by the rules of its operation."""
         op = node.op
         arrays = g if op.multi else (g,)
-        if self.recording.open and any([d is not None and (type(d) is not np.ndarray or d.dtype.kind == dt.WIDENED)
-                                        for d in arrays]):
+        if self.recording.open and any([d is not None and type(d) is not np.ndarray for d in arrays]):
             self.recording.stop(f"the derivative of {op.name} of something else than plain arrays")
         if not self.recording.open:
             return engine._step(node, g, edges, False)
+        if op.of_wide_scalar or any([is_widened(d) for d in arrays]):
+            shapes = [None if edge is None else shape_of(edge) for edge in edges]
+            grads = self.does("node", gradients_of, (op, g, saved, shapes), op=op, name=f"{op.name} backward")
+            return [self.array(d) for d in grads]
         if op.joint is not None:
             rule = op.rules["joint"]
             wanted = [edge is not None for edge in edges]
             named = [saved[:ANS] if i is _ARGS else saved[i] for i in op._places(rule, 2)]
-            grads = self.does("joint", rule, (g, wanted, *named), op=op, name=f"{op.name} backward")
+            grads = self.does("joint", self.taking(rule, g), (g, wanted, *named), op=op, name=f"{op.name} backward")
             return [None if edge is None else self.array(d) for edge, d in zip(edges, grads)]
         grads = [None] * len(edges)
         for i, edge in enumerate(edges[:len(op.backs)]):
@@ -196,9 +208,14 @@ class Walk:
                     named.append(saved[:ANS])
                 else:
                     named.append(saved[j])
-            d = self.does("rule", rule, (g, *named), op=op, argument=argument, name=f"{op.name} backward")
+            d = self.does("rule", self.taking(rule, g), (g, *named), op=op, argument=argument,
+                          name=f"{op.name} backward")
             grads[i] = self.array(d)
         return grads
+
+    def taking(self, rule, g):
+        """The rule as it is called with the gradient `g`, which may be NumPy's scalar in eager."""
+        return _of_scalar(rule) if id(g) in self.numbers else rule
 
     def array(self, d):
         """The gradient `d` that a rule returned. The recording stops if it is no plain array."""
@@ -267,7 +284,7 @@ class Walk:
             raise Unrecordable("the gradient of an argument is set")
         given = recording.template(g)
         grad, before = leaf._grad, recording.external[id(leaf)][4]
-        if plain(leaf._array).dtype != g.dtype or g.dtype.kind == dt.WIDENED or leaf._grad_dtype != "own":
+        if plain(leaf._array).dtype != g.dtype or leaf._grad_dtype != "own":
             raise Unrecordable("a gradient whose dtype differs from that of its leaf")
         reads, writes = [given.slot], ()
         if grad is not None:
@@ -287,8 +304,35 @@ class Walk:
         recording.effects = True
 
 
+@functools.lru_cache(4096)
+def _of_scalar(rule):
+    """A rule that is called with NumPy's scalar for an array of one complex number: NumPy's product of two scalars
+    differs in the last digit from that of arrays."""
+    def of_scalar(g, *rest):
+        return rule(g[()], *rest)
+    return of_scalar
+
+
 def _add(a, b):
     return a + b
+
+
+def gradients_of(op: Op, g: Any, saved: Any, shapes: list[tuple | None]) -> list[np.ndarray | None]:
+    """The gradients that the engine computes for a node of `op` with these saved values: its rules, with the rounding
+    of half precision. `shapes`: the shapes of the arguments, None for those that get no gradient."""
+    node = Node()
+    node.op, node.saved, node.versions, node.hooks = op, saved, (), None
+    edges = [None if shape is None else _of_shape(shape) for shape in shapes]
+    return [d if d is None or isinstance(d, np.ndarray) else np.asarray(d)
+            for d in engine._step(node, g, edges, False)]
+
+
+@functools.lru_cache(1024)
+def _of_shape(shape):
+    """A node whose output has this shape, for rules that ask for the shape of an argument."""
+    node = Node()
+    node.shape = shape
+    return node
 
 
 def accumulate_into(leaf: Tensor, g: np.ndarray) -> None:

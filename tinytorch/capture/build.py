@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..autograd.engine import GraphTask
 from ..autograd.grad_mode import mode
 from ..autograd.node import FREED, Node
@@ -98,6 +99,7 @@ def program_of(recording: Recording, inputs: list[Tensor], result: Any) -> Progr
     program.inputs = [recording.ids.get(id(plain(t._array))) for t in inputs]
     outputs: list[Tensor] = []
     program.outputs = _outputs(recording, inputs, result, outputs)
+    _drop_temporaries(recording)
     _check_tensors(recording, inputs)
     roots = [t for t in outputs if t._requires_grad and id(t) not in recording.external]
     for t in roots:
@@ -197,17 +199,19 @@ def _outputs(recording, inputs, x, found):
 
 
 def _base_of(recording, slot, x, found):
-    """The number of an earlier output that shares memory with the output `x`, or None. A write to one of them changes
-    the other. Raises Unrecordable if a replay could not make one a view of the other."""
+    """The number of an earlier output that the output `x` is a view of, or None. A write to one of them counts for
+    both; that is not so for x.data. Raises Unrecordable if a replay could not make one a view of the other."""
     root = recording.slots[slot].root
     array, overlaps = plain(x._array), None
     for i, t in enumerate(found):
         other = plain(t._array)
         place = recording.ids[id(other)]
-        if recording.slots[place].root == root and _overlap(array, other):
-            if x._requires_grad or t._requires_grad or place != root and overlaps is None:
+        counted = x._version_counter is t._version_counter     # also for arrays without elements, which never overlap
+        if recording.slots[place].root == root and (counted or _overlap(array, other)):
+            if x._requires_grad or t._requires_grad or counted and place != root and overlaps is None:
                 raise Unrecordable("results that share memory")
-            overlaps = i if overlaps is None else overlaps
+            if counted and overlaps is None:
+                overlaps = i
     return overlaps
 
 
@@ -218,6 +222,24 @@ def _overlap(a, b):
         return np.shares_memory(a, b, max_work=1000)
     except Exception:                          # the exact answer would take too long
         return True
+
+
+def _drop_temporaries(recording):
+    """Makes constants of the tensors that public functions made of numbers within themselves, and that are gone by now:
+    nobody can write to them between calls, and the next call makes others."""
+    written = {recording.slots[i].root for step in recording.steps for i in step.writes}
+    users: dict[int, int] = {}                 # root -> the number of tensors from outside that lie in it
+    for slot in recording.slots:
+        if slot.value is not None:
+            users[slot.root] = users.get(slot.root, 0) + 1
+    for key in recording.met:
+        tensor, array = recording.external[key][:2]
+        slot = recording.slots[recording.ids[id(array)]]
+        if slot.origin != TENSOR or slot.value is not tensor or slot.root in written or users[slot.root] > 1:
+            continue
+        if sys.getrefcount(tensor) <= OF_A_NAME + 2:           # `tensor`, `external`, the slot
+            slot.origin, slot.value = CONSTANT, None
+            del recording.external[key]
 
 
 def _check_tensors(recording, inputs):
@@ -243,7 +265,7 @@ def _backward(recording, inputs, roots):
     found = _OfBackward(recording)
     found.open = True
     before, here.recording = here.recording, found
-    grads = [np.ones(t._array.shape, t._array.dtype) for t in roots]
+    grads = [dt.cast(np.ones(t._array.shape), t._array.dtype) for t in roots]
     walk = _ToEdges(found)
     given = [found.enter(g, INPUT) for g in grads]
     ends = {t._node: i for i, t in enumerate(inputs) if t._node is not None}

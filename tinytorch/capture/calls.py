@@ -11,7 +11,7 @@ import threading
 import numpy as np
 
 from ..autograd.node import Node
-from ..kinds.lazy import address_of, root_of
+from ..kinds.lazy import StandIn, address_of, root_of
 from ..random import default_generator
 from ..storage import memory_of
 from ..tensor import Tensor
@@ -129,6 +129,11 @@ def unwrap_held_by_others(alive):
                     holder[key] = x.value
         elif type(holder) is tuple:
             tuples.append(holder)
+        elif isinstance(holder, StandIn):      # a batch of vmap
+            for name in type(holder).__slots__:
+                x = getattr(holder, name, None)
+                if id(x) in known:
+                    setattr(holder, name, x.value)
     for node in gc.get_referrers(*tuples) if tuples else ():
         if isinstance(node, Node) and node.saved is not None:
             node.saved = plain(node.saved)

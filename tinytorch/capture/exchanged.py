@@ -43,17 +43,27 @@ def install() -> None:
     """Replaces operations, backward and optimisers by forms that note steps in the recording."""
     known = _Exchanged.forwards
     if _Exchanged.made != Op.made[0] or any([o.of_batches is not before for o, _, before in known[:8]]):
-        known = [(o, _wrapper_of(o), o.of_batches) for o in list(Op.registry) if o.function is None]
+        ops = [o for o in (*Op.registry, *Op.forms) if o.function is None]
+        known = [(o, _wrapper_of(o), o.of_batches) for o in ops]
         _Exchanged.made, _Exchanged.forwards = Op.made[0], known
     for o, compute, _ in known:
         o.of_batches = compute
+    Op.form_made.append(_exchange)
     engine._walk, Standing.made = walk, _standing
     ArrayOptimizer._step_group = _recorded_group
     optimizers.Optimizer.zero_grad = _recorded_zero_grad
 
 
+def _exchange(o):
+    """Replaces the forward of a form of an operation that is made during a recording."""
+    _Exchanged.forwards.append((o, compute := _wrapper_of(o), o.of_batches))
+    o.of_batches = compute
+
+
 def uninstall() -> None:
     """Puts the replaced functions back."""
+    if _exchange in Op.form_made:              # the end of a backward's recording may have put them back before
+        Op.form_made.remove(_exchange)
     for o, _, before in _Exchanged.forwards:
         o.of_batches = before
     engine._walk, Standing.made = eager_walk, None

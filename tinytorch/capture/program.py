@@ -81,6 +81,8 @@ class Step:
                           second a list that says whether the gradient of each argument is wanted, the others are the
                           values that its parameters name. The result is a sequence with a gradient or None for each
                           argument
+              node        call(op, gradient, saved, shapes) returns the gradients of a node in half precision, as the
+                          engine computes them; or call(a, b) adds two gradients of records
               sum         a gradient is summed down: call(g, shape), or call(g) where its first dimension goes
               add         two gradients of one tensor are added: call(a, b) returns a new array
               add_        two gradients are added in the memory of the first: call(a, b, out=a), which returns a

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..autograd.engine import GraphTask
 from ..autograd.grad_mode import mode
 from ..autograd.identity import Same, same
@@ -55,7 +56,7 @@ class _Settings:
 
 settings = _Settings()
 #: The kinds of steps that a backward takes.
-_IN_BACKWARD = frozenset(("rule", "joint", "sum"))
+_IN_BACKWARD = frozenset(("rule", "joint", "node", "sum"))
 #: The numbers of the replays of a program that are compared with eager execution.
 CHECKED = 1, 10, 100, 1000
 #: The classes that tensors among the arguments may have.
@@ -370,13 +371,18 @@ def _attach(program, ready):
 
     def forward():
         raise NotImplementedError
-    op = Op(forward, name="compiled_function", multi=many, joint=joint, backward_name="CompiledFunctionBackward")
+    # It takes gradients of records as they are, and makes backward check whether the gradients are records.
+    op = Op(forward, name="compiled_function", multi=many, joint=joint, backward_name="CompiledFunctionBackward",
+            converts=True)
+    records = any([backward.slots[i].dtype.kind == dt.WIDENED for i in (*backward.inputs[:count], *results)])
 
     def attach(made, edges, aux):
         if not made:
             return
         shapes = [t._array.shape for t in made]
         node = new_node(op, edges, (None, aux), ([0], 0), tuple(shapes) if many else shapes[0])
+        if records:
+            node.extras()
         for k, tensor in enumerate(made):
             tensor._requires_grad = True
             tensor._node = node if not many else new_node(SELECT, (node,), (k, None, None), (), shapes[k])

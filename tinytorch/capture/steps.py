@@ -64,6 +64,7 @@ class Recording:
         self.traced: list[weakref.ref] = []
         self.living: list[weakref.ref] = []    # tensors that public functions got or returned
         self.unknown: list[int] = []           # constants that may be the array of an unseen tensor
+        self.met: list[int] = []               # ids of tensors that were first seen within a public function
         self.effects = False                   # whether a step had an effect that cannot be repeated
         self.resets: set[int] = set()          # ids of leaves whose .grad was set in the call
         self.undo: list[tuple] = []            # (array, its content before) of writes of the running function
@@ -257,7 +258,7 @@ class Recording:
         target = _target(kind, call, args, kwargs)
         if target:
             self.undo += [(x, x.copy("K")) for x in target]
-        elif writes is None and kind in ("forward", "rule", "joint", "maker"):
+        elif writes is None and kind in ("forward", "rule", "joint", "node", "maker"):
             before = self._copies(read)
         self.depth += 1
         try:
@@ -373,6 +374,8 @@ class Recording:
             owner = self.roots.get(id(root))
             if owner is None or self.slots[owner].origin in (TENSOR, INPUT, GRAD):
                 self.know(tensor, TENSOR)
+                if self.inside:
+                    self.met.append(id(tensor))
             else:
                 self.slot_of(array)
         tensor._array = self.trace(array)

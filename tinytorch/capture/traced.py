@@ -104,6 +104,10 @@ class Traced(StandIn):
         if self.dtype == bool and self.recording.here():
             raise Unrecordable("an index by a mask, whose result has a size that depends on numbers")
 
+    def check_number(self):
+        if self.recording.here():
+            raise Unrecordable("an index that is a tensor of one number, which selects a view")
+
     def check_storage(self, force=False):
         if self.recording.here():
             raise Unrecordable("a NumPy array made of a tensor")

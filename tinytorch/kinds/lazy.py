@@ -93,6 +93,9 @@ class StandIn(NDArrayOperatorsMixin):
     def check_mask(self):
         """Raises RuntimeError if this is a mask, which may pick another number of elements in each sample."""
 
+    def check_number(self):
+        """Raises an error if this array of one integer cannot be an index as a Python integer is one."""
+
     def over(self, memory):
         """The array that stands for `memory`, of which this array is a view."""
         return memory

@@ -123,6 +123,14 @@ class OtherForm(NotLowered):
     """A result does not have the parts that it has in eager."""
 
 
+def _of_reals(place):
+    """The place of an array of complex numbers as one of pairs of real numbers; any other place as it is."""
+    if place.dtype.kind != "c":
+        return place
+    size = place.dtype.itemsize // 2
+    return place._replace(shape=(*place.shape, 2), strides=(*place.strides, size), dtype=np.dtype(f"f{size}"))
+
+
 class _Held:
     """Stands in for a tensor of an optimiser's state."""
 
@@ -332,7 +340,7 @@ class _Maker:
     def _step(self, step):
         before = self._state()
         try:
-            if step.draws or step.kind in ("check", "fill"):
+            if step.draws or step.kind in ("check", "fill", "node"):
                 raise NotLowered("random numbers" if step.draws else step.kind)
             if step.kind in ("accumulate", "set_grad"):
                 getattr(self, f"_step_{step.kind}")(step)
@@ -524,8 +532,10 @@ class _Maker:
         leaf, ref = step.args
         g = self._filled(ref)
         if not step.fresh:
-            held = self.grads[id(leaf)]
-            self.tape.each("add", [self.tape.place(held), self.tape.place(g)], self.tape.place(held))
+            held, added = [_of_reals(self.tape.place(x)) for x in (self.grads[id(leaf)], g)]
+            if held.dtype not in self.tape.operations or added.dtype != held.dtype:
+                raise NotLowered(f"gradients of {held.dtype}")
+            self.tape.each("add", [held, added], held)
             self.effects.append(("bump", leaf, None))
             return
         place, slot, leaf_array = self.tape.place(g), self.slots[ref.slot], leaf._array

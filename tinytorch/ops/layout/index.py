@@ -215,6 +215,14 @@ def _advanced(arrays):
     return tuple(index)
 
 
+def _check_numbers(advanced):
+    """Has a recording refuse an array of one number in an index that is applied in two parts, or that gives a view: the
+    number is no part of the advanced index where nobody records."""
+    for item in advanced:
+        if isinstance(item, StandIn) and not item.ndim:
+            item.check_number()
+
+
 def _as_tuple(index):
     """The items of an index that is no plain tuple."""
     if isinstance(index, tuple):
@@ -376,6 +384,7 @@ def getitem(self, index):
             self = primitive(self, basic)
         if advanced is None:
             return self
+        _check_numbers(advanced)
     result = _index(self, advanced)
     return _with_index_versions(result, index) if result._requires_grad else result
 

@@ -1,0 +1,207 @@
+"""torch.compile of half precision, of complex numbers and of results that share memory: recorded and replayed with the
+bits of eager, forward and backward."""
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.capture import compiled
+from tinytorch.capture.selfcheck import with_one_nan
+
+F, nn = torch.nn.functional, torch.nn
+
+
+@pytest.fixture(autouse=True)
+def unchecked(monkeypatch):
+    """Comparisons at run time would hide what is compared here."""
+    monkeypatch.setattr(compiled.settings, "self_check", False)
+
+
+def bits(x):
+    if isinstance(x, (tuple, list)):
+        return [bits(y) for y in x]
+    return x if x is None else (x.dtype, tuple(x.shape), x.stride(), x._array.tobytes())
+
+
+def with_gradients(function):
+    def call(*given):
+        result = function(*given)
+        parts = list(result) if isinstance(result, tuple) else [result]
+        roots = [x for x in parts if x.requires_grad]
+        leaves = [x for x in given if x.requires_grad]
+        total = sum([(x.abs() if x.is_complex() else x.float()).sum() for x in roots])
+        return [x.detach() for x in parts], torch.autograd.grad(total, leaves) if roots else []
+    return call
+
+
+def outcome(function, make, k):
+    torch.manual_seed(k)
+    given = make(k)
+    torch.manual_seed(k)
+    return bits(function(*given)), torch.get_rng_state()._array.tobytes()
+
+
+def replays(function, make, patience=3, calls=6):
+    """Compares calls with other numbers each time, of the function and of the compiled function, and returns the number
+    of replays."""
+    compiled.settings.patience, before = patience, compiled.settings.patience
+    try:
+        ready = compiled.Compiled(function)
+        for k in range(calls):
+            assert outcome(ready, make, k) == outcome(function, make, k), k
+    finally:
+        compiled.settings.patience = before
+    entry, = ready.entries.values()
+    assert entry.reason is None
+    return sum([program.count for program in entry.programs])
+
+
+def test_an_index_of_one_number_selects_a_view():
+    """A recording would have copied the elements."""
+    x = torch.randn(3, 4, 5, 6)
+    for function in (lambda x, i: x[i], lambda x, i: x[:, i, :, [0, 1]]):
+        ready = compiled.Compiled(function)
+        for k in range(4):
+            found, expected = [f(x, torch.tensor(k % 3)) for f in (ready, function)]
+            assert bits(found) == bits(expected)
+            assert found._is_view() == expected._is_view()
+
+
+# ------------------------------------------------------------------ half precision
+HALVES = {
+    "sum": lambda x, w: x * w + x, "broadcast": lambda x, w: x * w[0],
+    "number": lambda x, w: (x * 2.5 + 1) ** 2 - w / 3,
+    "product": lambda x, w: (x @ w).tanh(), "softmax": lambda x, w: F.softmax(x @ w, -1).log(),
+    "gelu": lambda x, w: F.gelu(x @ w), "norm": lambda x, w: F.layer_norm(x, (4,), w[0], w[1]),
+    "mixed": lambda x, w: (x.float() * w.float().exp()).to(x.dtype) * x}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=["bfloat16", "float16"])
+@pytest.mark.parametrize("name", HALVES)
+def test_gradients_in_half_precision(name, dtype):
+    def make(k):
+        return [torch.randn(4, 4).to(dtype).requires_grad_() for _ in range(2)]
+    for patience in 3, 0:
+        assert replays(with_gradients(HALVES[name]), make, patience) >= 3
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.complex64, torch.complex128], ids=str)
+@pytest.mark.parametrize("shape", [(), (2, 3)], ids=str)
+@pytest.mark.parametrize("cleared", [True, False])
+def test_training_in_other_dtypes(dtype, shape, cleared):
+    """A whole step. Gradients accumulate where they are not cleared."""
+    found = []
+    for wrap in (lambda step: step, lambda step: torch.compile(step)):
+        torch.manual_seed(1)
+        p = torch.randn(shape, dtype=torch.complex64 if dtype.is_complex else torch.float32).to(dtype).requires_grad_()
+        optimizer = torch.optim.SGD([p], lr=0.01, momentum=0.9)
+
+        def step(x, p=p, optimizer=optimizer):
+            if cleared:
+                optimizer.zero_grad()
+            loss = (p * p * p * x).abs().float().sum() + (p * x).real.float().sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+        for patience in (3, 0):
+            compiled.settings.patience, before = patience, compiled.settings.patience
+            call = wrap(step)
+            for k in range(8):
+                torch.manual_seed(k)
+                x = torch.randn(shape, dtype=torch.complex64 if dtype.is_complex else torch.float32).to(dtype)
+                found.append(bits([call(x), p.detach(), p.grad]))
+            compiled.settings.patience = before
+    half = len(found) // 2
+    assert found[:half] == found[half:]
+    assert all([not entry.reason for entry in call._compiled.entries.values()])
+
+
+LAYERS = {
+    "linear": (lambda: nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 3)), (5, 4)),
+    "conv": (lambda: nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2)), (2, 1, 8, 8)),
+    "attention": (lambda: nn.MultiheadAttention(8, 2), (4, 2, 8)),
+    "transformer": (lambda: nn.TransformerEncoderLayer(8, 2, 16), (4, 2, 8))}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_alone(name, dtype):
+    """A compiled module is one node on the tape, whose gradients may be records."""
+    make, shape = LAYERS[name]
+    found = []
+    for compiles in (False, True):
+        torch.manual_seed(0)
+        layer = make().to(dtype)
+        call = torch.compile(layer) if compiles else layer
+        for k in range(8):
+            torch.manual_seed(k)
+            x = torch.randn(shape).to(dtype).requires_grad_()
+            result = call(x, x, x) if name == "attention" else call(x)
+            parts = result if isinstance(result, tuple) else (result,)
+            sum([(part * torch.randn(part.shape).to(dtype)).sum() for part in parts]).backward()
+            found.append(bits([*[part.detach() for part in parts], x.grad, *[p.grad for p in layer.parameters()]]))
+    assert found[:8] == found[8:]
+    entry, = call._compiled.entries.values()
+    assert entry.reason is None and entry.programs[0].count >= 3
+
+
+# ------------------------------------------------------------------ results that share memory
+@pytest.mark.parametrize("function", [
+    lambda x: (lambda c: (c, c.detach(), c.data, c.data.unsqueeze(-1)))(x.log()),
+    lambda x: (lambda c: (c, c.view(-1), c.data))(x * 2),
+    lambda x: (lambda c: (c.data, c, c[..., 0]))(x * 2)], ids=["data", "view", "data first"])
+@pytest.mark.parametrize("shape", [(2, 3), (0, 3)], ids=str)
+def test_writes_count_for_the_results_that_they_count_for_in_eager(function, shape):
+    def counted(results):
+        for i, t in enumerate(results):
+            t.add_(i + 1)
+        return [(t._version, t._array.tobytes()) for t in results]
+    ready = compiled.Compiled(function)
+    for _ in range(6):
+        x = torch.rand(shape)
+        assert counted(ready(x)) == counted(function(x))
+    assert not [entry.reason for entry in ready.entries.values() if entry.reason]
+
+
+def test_empty_results_that_are_views_of_results_with_a_history():
+    def function(a):
+        b = a * a
+        with torch.no_grad():
+            c = b.expand(2, *b.shape)
+            d = b.view(-1)
+        return b, c, d
+    ready, a = compiled.Compiled(function), torch.zeros(0, 3, requires_grad=True)
+    for _ in range(4):
+        for found, expected in zip(ready(a), function(a)):
+            assert (found.requires_grad, found._is_view()) == (expected.requires_grad, expected._is_view())
+
+
+def test_the_sign_of_nan_is_no_difference(monkeypatch):
+    """Replays are compared with eager, and instructions differ in the sign."""
+    monkeypatch.setattr(compiled.settings, "self_check", True)
+    monkeypatch.setattr(compiled.settings, "longer", 1)
+    for pair in ([-np.nan, 2], [np.nan, 2]), ([complex(-np.nan, 2)], [complex(np.nan, 2)]), (-np.nan, np.nan), (
+            complex(2, -np.nan), complex(2, np.nan)):
+        a, b = [with_one_nan(np.array(x)) for x in pair]
+        assert a.tobytes() == b.tobytes() and np.array_equal(np.nan_to_num(a), np.nan_to_num(np.array(pair[0])))
+
+    def function(a, b):
+        c = torch.cosine_similarity(a, b, -1).double().reshape(-1)
+        return torch.autograd.grad(sum([c[k::7].sum() * (k + 1) for k in range(7)]), [a])[0]
+    ready = compiled.Compiled(function)
+    a, b = torch.tensor([-1.63, -3.41, 2.19, -1.64], requires_grad=True), torch.full((4,), float("inf"))
+    assert all([ready(a, b).isnan().all() for _ in range(20)])
+
+
+def test_results_of_vmap_are_no_arrays_of_the_recording():
+    """The recording stops within vmap, whose function returns its argument."""
+    ready, x = compiled.Compiled(lambda x: torch.vmap(lambda y: y.float())(x)), torch.randn(3, 2)
+    assert type(ready(x)._array) is np.ndarray
+
+
+def test_a_result_with_a_history_that_is_conjugated():
+    a = torch.randn(2, 2, dtype=torch.complex64).requires_grad_()
+    ready = compiled.Compiled(lambda a: (a * 1, (a * 1).conj()))
+    for _ in range(4):
+        found, expected = ready(a), (a * 1, (a * 1).conj())
+        assert [x.resolve_conj()._array.tobytes() for x in found] == [x.resolve_conj()._array.tobytes() for x in expected]
+        assert [x.requires_grad for x in found] == [True, True]
