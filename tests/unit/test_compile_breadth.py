@@ -1,13 +1,15 @@
-"""torch.compile of half precision, of complex numbers and of results that share memory: recorded and replayed with the
-bits of eager, forward and backward."""
+"""torch.compile of operations that decide by numbers inside, of half precision and of complex numbers: each is recorded
+and replayed with the bits of eager, forward and backward."""
 import numpy as np
 import pytest
 
 import tinytorch as torch
 from tinytorch.capture import compiled
 from tinytorch.capture.selfcheck import with_one_nan
+from tinytorch.kinds.one_step import STEPS
 
 F, nn = torch.nn.functional, torch.nn
+NAN = float("nan")
 
 
 @pytest.fixture(autouse=True)
@@ -55,6 +57,89 @@ def replays(function, make, patience=3, calls=6):
     return sum([program.count for program in entry.programs])
 
 
+def uniform(*shape):
+    return lambda k: (torch.randn(*shape),)
+
+
+def tied(k):
+    """Rows with equal elements, and in every other call with a NaN."""
+    x = torch.randn(6, 8).round()
+    x[0, k % 8] = NAN if k % 2 else 0.
+    return x,
+
+
+def labels(k):
+    return torch.randn(10, 2, 5), torch.randint(1, 5, (2, 3))
+
+
+OPERATIONS = {
+    "searchsorted": (lambda x, y: torch.searchsorted(x.sort().values, y), lambda k: (torch.randn(9), torch.randn(4))),
+    "searchsorted of rows": (lambda x: torch.searchsorted(x.sort().values, x, right=True), tied),
+    "searchsorted with NaN": (lambda x: torch.searchsorted(x, x), tied),
+    "searchsorted with a sorter": (lambda x: torch.searchsorted(x, x, sorter=x.argsort()), uniform(5, 7)),
+    "bucketize": (lambda x, y: torch.bucketize(x, y.sort().values), lambda k: (torch.randn(9), torch.randn(4))),
+    "median": (lambda x: x.median(1), tied), "nanmedian": (lambda x: x.nanmedian(0, True), tied),
+    "median of all": (lambda x: x.median(), tied), "mode": (lambda x: x.mode(1), tied),
+    "kthvalue": (lambda x: x.kthvalue(3, 1), tied), "topk": (lambda x: x.topk(4, 1), tied),
+    "sort": (lambda x: x.sort(0, descending=True), tied), "sort of columns": (lambda x: x.t().sort(0), tied),
+    "sort in half precision": (lambda x: x.half().sort(1), tied), "cummax": (lambda x: x.cummax(1), tied),
+    "quantile": (lambda x: x.quantile(0.3), tied), "quantiles": (lambda x: x.quantile(torch.tensor([.2, .7]), 1), tied),
+    "quantile of rows": (lambda x: x.quantile(0.3, 1, interpolation="lower"), uniform(5, 7)),
+    "nanquantile": (lambda x: x.nanquantile(0.3, 0), tied), "cov": (torch.cov, uniform(3, 6)),
+    "cov with weights": (lambda x, w: torch.cov(x, aweights=w), lambda k: (torch.randn(3, 6), torch.rand(6))),
+    "cov with counts": (lambda x, n: torch.cov(x, fweights=n),
+                        lambda k: (torch.randn(3, 6), torch.randint(1, 4, (6,)))),
+    "cov of one": (lambda x: torch.cov(x, correction=2), uniform(7)), "corrcoef": (torch.corrcoef, uniform(3, 6)),
+    "histc": (lambda x: torch.histc(x, 5, -2, 2), uniform(30)), "histc of all": (lambda x: x.histc(5), uniform(30)),
+    "histogram": (lambda x: tuple(torch.histogram(x.detach(), 5)), uniform(30)),
+    "isin": (lambda x: torch.isin(x, torch.tensor([0., 1.])), tied),
+    "one_hot": (lambda x: F.one_hot(x, 8), lambda k: (torch.randint(8, (5,)),)),
+    "repeat_interleave": (lambda x, n: x.repeat_interleave(n, 0, output_size=7),
+                          lambda k: (torch.randn(3, 2), torch.tensor([[1, 2, 4], [3, 0, 4]][k % 2]))),
+    "gumbel_softmax": (lambda x: F.gumbel_softmax(x, hard=True), uniform(5, 7)),
+    "fractional_max_pool2d": (lambda x: F.fractional_max_pool2d(x, 2, 3, return_indices=True), uniform(2, 3, 8, 8)),
+    "fractional_max_pool3d": (lambda x: F.fractional_max_pool3d(x, 2, 3), uniform(2, 8, 8, 8)),
+    "ctc_loss": (lambda x, y: F.ctc_loss(x.log_softmax(2), y, (10, 9), (3, 2)), labels),
+    "ctc_loss of tensors": (lambda x, y: F.ctc_loss(x.log_softmax(2), y, torch.full((2,), 10), torch.full((2,), 3),
+                                                    zero_infinity=True), labels),
+    "ctc_loss of one row": (lambda x, y: F.ctc_loss(x.log_softmax(2), y.reshape(-1), (10, 10), (3, 3),
+                                                    reduction="sum"), labels),
+}
+
+
+@pytest.mark.parametrize("patience", [3, 0], ids=["python", "c"])
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operations_that_read_numbers_inside(name, patience):
+    function, make = OPERATIONS[name]
+    assert replays(function, make, patience) >= 3
+
+    def leaves(k):
+        return tuple([x.requires_grad_() if x.is_floating_point() else x for x in make(k)])
+    assert replays(with_gradients(function), leaves, patience) >= 3
+
+
+def test_their_errors_are_raised_in_replays_too():
+    cases = [(lambda x: x.quantile(x), torch.tensor([0.5, 0.6]), torch.tensor([0.5, 6.])),
+             (lambda x: F.one_hot(x, 3), torch.tensor([0, 2]), torch.tensor([0, 3])),
+             (lambda x: torch.searchsorted(torch.ones(2), torch.ones(2), sorter=x), torch.tensor([0, 1]),
+              torch.tensor([0, 2]))]
+    for function, right, wrong in cases:
+        ready = compiled.Compiled(function)
+        for _ in range(4):
+            ready(right.clone())
+        with pytest.raises(RuntimeError) as expected:
+            function(wrong)
+        with pytest.raises(RuntimeError) as found:
+            ready(wrong)
+        assert str(found.value) == str(expected.value)
+
+
+def test_functions_of_one_step_are_put_back():
+    names = [(function.__globals__, function.__name__, function) for function in STEPS]
+    compiled.Compiled(lambda x: x.quantile(0.3))(torch.randn(5))
+    assert names and all([space[name] is function for space, name, function in names])
+
+
 def test_an_index_of_one_number_selects_a_view():
     """A recording would have copied the elements."""
     x = torch.randn(3, 4, 5, 6)
@@ -72,7 +157,7 @@ HALVES = {
     "number": lambda x, w: (x * 2.5 + 1) ** 2 - w / 3,
     "product": lambda x, w: (x @ w).tanh(), "softmax": lambda x, w: F.softmax(x @ w, -1).log(),
     "gelu": lambda x, w: F.gelu(x @ w), "norm": lambda x, w: F.layer_norm(x, (4,), w[0], w[1]),
-    "mixed": lambda x, w: (x.float() * w.float().exp()).to(x.dtype) * x}
+    "mixed": lambda x, w: (x.float() * w.float().exp()).to(x.dtype) * x, "sorted": lambda x, w: x.sort(1)[0] * w}
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=["bfloat16", "float16"])
@@ -203,5 +288,5 @@ def test_a_result_with_a_history_that_is_conjugated():
     ready = compiled.Compiled(lambda a: (a * 1, (a * 1).conj()))
     for _ in range(4):
         found, expected = ready(a), (a * 1, (a * 1).conj())
-        assert [x.resolve_conj()._array.tobytes() for x in found] == [x.resolve_conj()._array.tobytes() for x in expected]
-        assert [x.requires_grad for x in found] == [True, True]
+        for x, y in zip(found, expected):
+            assert x.resolve_conj()._array.tobytes() == y.resolve_conj()._array.tobytes() and x.requires_grad

@@ -1,13 +1,15 @@
 """Replaces functions of the library while a thread records (steps.py), and puts them back afterwards.
 
 Operations get a forward that notes a step; it is stored as `Op.of_batches`, the forward that is used while the seam is
-up. The engine's walk over the tape is replaced by that of backward.py. A step of an optimiser becomes one step of the
-program, and zero_grad one step for each parameter.
+up. Functions that are one step (kinds/one_step.py) get a form that notes it. The engine's walk over the tape is
+replaced by that of backward.py. A step of an optimiser becomes one step of the program, and zero_grad one step for each
+parameter.
 """
 from __future__ import annotations
 
 from ..autograd import engine
 from ..autograd.node import Op
+from ..kinds.one_step import STEPS
 from ..ops.random.samplers import Standing
 from ..optim import optimizer as optimizers
 from ..optim.array_optimizer import ArrayOptimizer
@@ -15,7 +17,7 @@ from ..seam import UNSEEN, seam
 from .backward import eager_walk, walk
 from .calls import here, lock
 from .program import TENSOR, Step
-from .traced import Traced, Unrecordable, plain
+from .traced import Traced, Unrecordable, has_traced, plain
 
 __all__ = ["install", "uninstall", "update"]
 
@@ -39,6 +41,15 @@ def _wrapper_of(o):
     return compute
 
 
+def _as_one_step(function):
+    def call(*args, **kwargs):
+        recording = here.recording
+        if recording is None or not recording.here() or not has_traced((args, kwargs)):
+            return function(*plain(args), **plain(kwargs))
+        return recording.step("numpy", function, args, kwargs)
+    return call
+
+
 def install() -> None:
     """Replaces operations, backward and optimisers by forms that note steps in the recording."""
     known = _Exchanged.forwards
@@ -49,6 +60,8 @@ def install() -> None:
     for o, compute, _ in known:
         o.of_batches = compute
     Op.form_made.append(_exchange)
+    for function in STEPS:
+        function.__globals__[function.__name__] = _as_one_step(function)
     engine._walk, Standing.made = walk, _standing
     ArrayOptimizer._step_group = _recorded_group
     optimizers.Optimizer.zero_grad = _recorded_zero_grad
@@ -64,6 +77,8 @@ def uninstall() -> None:
     """Puts the replaced functions back."""
     if _exchange in Op.form_made:              # the end of a backward's recording may have put them back before
         Op.form_made.remove(_exchange)
+    for function in STEPS:
+        function.__globals__[function.__name__] = function
     for o, _, before in _Exchanged.forwards:
         o.of_batches = before
     engine._walk, Standing.made = eager_walk, None

@@ -86,7 +86,8 @@ class Step:
               sum         a gradient is summed down: call(g, shape), or call(g) where its first dimension goes
               add         two gradients of one tensor are added: call(a, b) returns a new array
               add_        two gradients are added in the memory of the first: call(a, b, out=a), which returns a
-              numpy       a NumPy function, ufunc or method of a ufunc, which may have `out=`
+              numpy       a NumPy function, ufunc or method of a ufunc, which may have `out=`; or a function of the
+                          library that is one step (kinds/one_step.py)
               part        the real or the imaginary part of an array, a view: call is an operator.attrgetter
               check       call(array) is a truth value that must be `results`; otherwise the program is not right for
                           these numbers, and the call runs eagerly. No step before it has an effect outside the program

@@ -115,6 +115,15 @@ class Traced(StandIn):
     def truth(self):
         raise Unrecordable("the truth value of a tensor")
 
+    def holds(self):
+        return bool(self)
+
+    def relied_on(self):
+        number = int(self.value)
+        if self == number:                     # notes a check
+            return number
+        raise Unrecordable("a shape that depends on the numbers of a tensor")
+
     def over(self, memory):
         return self.recording.standing(memory)
 

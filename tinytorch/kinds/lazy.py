@@ -87,6 +87,15 @@ class StandIn(NDArrayOperatorsMixin):
     def truth(self):
         return bool(self.item())
 
+    def holds(self):
+        """`item` of an array of one bool, on which the library decides. A recorded program checks it."""
+        return bool(self.item())
+
+    def relied_on(self):
+        """An array of one integer on which shapes depend, or the integer. A recorded program checks that it is the
+        same."""
+        return self
+
     def check_static(self, name):
         """Raises RuntimeError if the result of the operation of this name may have another shape for each sample."""
 

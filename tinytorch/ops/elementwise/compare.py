@@ -15,6 +15,7 @@ from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.errstate import ignored
 from ...kernels.layout import as_array, operand_order
 from ...kernels.looks import all_true, are_equal
+from ...kinds.one_step import one_step
 from ...tensor import Tensor, wrap
 from ...types import Number
 from .arithmetic import alike, zeros_like
@@ -251,7 +252,12 @@ def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_un
         if isinstance(x, Tensor):
             refuse_records("isin_default_cpu", x)
     a, b = [dt.numbers(x._array) for x in promoted(elements, test_elements)]
-    return wrap(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))
+    return wrap(_is_in(a, b, assume_unique, invert))
+
+
+@one_step
+def _is_in(a, b, assume_unique, invert):
+    return np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert))
 
 
 # ------------------------------------------------------------------ predicates of whole tensors

@@ -14,6 +14,7 @@ from ...kernels.layout import ordered_like
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
 from ...kinds.lazy import is_lazy
+from ...kinds.one_step import one_step
 from ...memory_format import contiguous_format
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Extents, Ints
@@ -156,8 +157,8 @@ def repeat_interleave(input: Tensor, repeats: Tensor | Extent | None = None, dim
     elif counts.size != n:
         raise RuntimeError("repeats must have the same size as input along dim, but got repeats.size(0) = "
                            f"{counts.size} and input.size({dim}) = {n}")
-    if output_size is not None and counts.sum() != output_size:
-        raise RuntimeError("allocated size does not match required size")
+    if output_size is not None:
+        return input.index_select(dim, wrap(_repeated_to(counts, output_size)))
     return input.index_select(dim, wrap(_repeated(counts)))
 
 
@@ -199,6 +200,13 @@ def _repeated(counts):
     counts = owned(counts)
     return empty((counts.sum(),), counts.dtype,
                  lambda size, dtype: np.repeat(np.arange(counts.size), dt.as_intp(counts)))
+
+
+@one_step
+def _repeated_to(counts, output_size):
+    if counts.sum() != output_size:
+        raise RuntimeError("allocated size does not match required size")
+    return _repeated(counts)
 
 
 def _counts(repeats, vector_error=None):

@@ -12,6 +12,8 @@ from ...autograd.op import op
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import ctc as kernels
+from ...kinds.lazy import StandIn
+from ...kinds.one_step import one_step
 from ...tensor import Tensor, wrap
 from ...types import Ints
 from ..elementwise.where import where
@@ -100,7 +102,17 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
 
 def _extreme(function, values):
     """`min` or `max` of an array of few numbers, which Python finds sooner than NumPy."""
-    return function(values.tolist()) if type(values) is np.ndarray else getattr(values, function.__name__)()
+    if type(values) is np.ndarray:
+        return function(values.tolist())
+    found = getattr(values, function.__name__)()
+    return found.relied_on() if isinstance(found, StandIn) else found
+
+
+@one_step
+def _in_rows(labels, lengths, batch, width, blank):
+    padded = np.full((batch, width), blank)
+    padded[np.arange(width) < lengths[:, None]] = labels
+    return padded
 
 
 def _padded(labels, lengths, batch, blank, log_probs):
@@ -111,9 +123,7 @@ def _padded(labels, lengths, batch, blank, log_probs):
             raise RuntimeError(f"Expected tensor to have size {lengths.sum()} at dimension 0, but got size "
                                f"{labels.size} for argument #2 'targets' (while checking arguments for "
                                "ctc_loss_allocate_outputs)")
-        padded = np.full((batch, width), blank)
-        padded[np.arange(width) < lengths[:, None]] = labels
-        return padded
+        return _in_rows(labels, lengths, batch, width, blank)
     if len(labels) != batch:
         raise RuntimeError(f"Expected tensor to have size {batch} at dimension 0, but got size {len(labels)} for "
                            "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")

@@ -15,6 +15,7 @@ from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
 from ...kernels.scatter import any_outside, owned
+from ...kinds.one_step import one_step
 from ...tensor import Tensor, wrap
 from ...types import Extent
 
@@ -162,13 +163,17 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return wrap(empty(index.shape + (num_classes,), index.dtype, np.zeros))
     index = owned(index)                       # what is checked is what is used
-    if num_classes < 0 or any_outside(index, num_classes):
-        if index.min() < 0:
-            raise RuntimeError("Class values must be non-negative.")
-        if num_classes != -1:
-            raise RuntimeError("Class values must be smaller than num_classes.")
+    if num_classes == -1 and not index.min() < 0:
         num_classes = int(index.max()) + 1
+    return wrap(_of_classes(index, num_classes))
+
+
+@one_step
+def _of_classes(index, num_classes):
+    if num_classes < 0 or any_outside(index, num_classes):
+        raise RuntimeError("Class values must be non-negative." if index.min() < 0 else
+                           "Class values must be smaller than num_classes.")
     result = empty(index.shape + (num_classes,), index.dtype, np.zeros)
     firsts = np.arange(0, index.size * num_classes, num_classes)
     result.reshape(-1)[index.reshape(-1) + firsts] = 1
-    return wrap(result)
+    return result

@@ -36,9 +36,9 @@ def _fractional_max(kernel, out, input, samples):
     return back(top, input), back(indices, input)
 
 
-@op(name="fractional_max_pool2d", first=3, input=lambda g, n, input, indices:
+@op(name="fractional_max_pool2d", first=2, input=lambda g, n, input, indices:
         scatter(is_last(input, n), input.shape[-n:], indices, g))
-def _fractional_max_at(n, top, samples, input, indices):
+def _fractional_max_at(n, top, input, indices):
     return top.pop()                           # backward needs the indices alone
 
 
@@ -112,7 +112,7 @@ def _pooled(n, input, kernel_size, output_size, output_ratio, samples):
     _check_input(n, input._array.shape, kernel, out)
     _check_samples(n, input, samples)
     top, indices = _fractional_max(kernel, out, input, samples)
-    return _fractional_max_ats[n](n, [top._array], samples, input, indices), indices
+    return _fractional_max_ats[n](n, [top._array], input, indices), indices
 
 
 @public(python=True, autocast="up", draws=True)

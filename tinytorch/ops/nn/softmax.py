@@ -9,6 +9,7 @@ from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, wri
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, refuse_records, warn
 from ...kernels import halves, softmax as kernels
+from ...kinds.one_step import one_step
 from ...random import stream_of
 from ...tensor import Tensor, check_dim, wrap
 from ..elementwise.math import exp
@@ -151,9 +152,14 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     soft = softmax((logits - wrap(noise).log()) / tau, dim)
     if not hard:
         return soft
-    values = soft._array
+    return wrap(_chosen(soft._array, dim, array.dtype)) - soft.detach() + soft
+
+
+@one_step
+def _chosen(values, dim, dtype):
+    """1 at the first largest of the values along `dim`, 0 elsewhere."""
     if values.dtype == dt.BFLOAT16:
         values = dt.from_bfloat16(values)
     chosen = np.zeros(values.shape, values.dtype)
     np.put_along_axis(chosen, values.argmax(dim, keepdims=True), 1, dim)
-    return wrap(dt.cast(chosen, array.dtype)) - soft.detach() + soft
+    return dt.cast(chosen, dtype)

@@ -10,8 +10,8 @@ from ...autograd.public import public
 from ...errors import type_name, warn
 from ...kernels.errstate import ignored
 from ...kernels.sums import add_up
+from ...kinds.lazy import StandIn
 from ...tensor import Tensor, wrap
-from ..creation.factories import tensor
 from ..elementwise.complex import complex, real
 from ..layout.diagonal import diag
 from ..linalg.products import _mm
@@ -25,6 +25,11 @@ def _two_dims(name, input):
                            f"{input.dim()} dimensions")
 
 
+def _holds(condition):
+    array = condition._array
+    return array.holds() if isinstance(array, StandIn) else bool(array)
+
+
 def _check_weights(name, weights, observations, kinds, word):
     if weights.dim() > 1:
         raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
@@ -35,7 +40,7 @@ def _check_weights(name, weights, observations, kinds, word):
     if weights.numel() != observations:
         raise RuntimeError(f"cov(): expected {name} to have the same numel as there are observations in the input but "
                            f"got {weights.numel()} != {observations}")
-    if observations and not bool((weights.min() >= 0).item()):
+    if observations and not _holds(weights.min() >= 0):
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
@@ -86,15 +91,15 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     if aweights is not None:
         _check_weights("aweights", aweights, observations, dt.FLOATING, "floating point")
         weights = aweights if weights is None else weights * aweights
-    total = tensor(observations, dtype=dt.int64) if weights is None else weights.sum()
-    if weights is not None and not bool((total != 0).item()):
+    total = observations if weights is None else weights.sum()
+    if weights is not None and not _holds(total != 0):
         raise RuntimeError("cov(): weights sum to zero, can't be normalized")
     mean = (rows if weights is None else rows * weights).sum(1) / total
     if weights is not None and aweights is not None and correction != 0:
         freedom = total - correction * (weights * aweights).sum() / total
     else:
         freedom = total - correction
-    if bool((freedom <= 0).item()):
+    if freedom <= 0 if weights is None else _holds(freedom <= 0):
         warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
              "observations.")
         freedom = freedom * 0

@@ -12,6 +12,7 @@ from ...errors import not_implemented, refuse_records
 from ...kernels import scan
 from ...kernels.layout import as_array
 from ...kernels.running import running
+from ...kinds.one_step import one_step
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
 from ..elementwise.math import exp, log
@@ -216,18 +217,25 @@ def _cumulative(name, accumulate, take, result, input, dim):
     if dt.kind(array.dtype) in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", input)
     refuse_records(f"{name}_cpu", input)
-    array = np.ascontiguousarray(dt.widened(array))
+    array = dt.widened(array)
+    best, index = _running(array, dim, accumulate)
+    index = wrap(index)
+    if best is not None and unwatched(input) and input._array.dtype == array.dtype:
+        return result(wrap(best), index)
+    return result(take(input, dim, index), index)
+
+
+@one_step
+def _running(array, dim, accumulate):
+    """(the running extremes, or None without a kernel, their positions)."""
+    array = np.ascontiguousarray(array)
     found = scan.running_extremes(array, dim, accumulate.__self__ is np.minimum)
     if found is not None:
-        index = wrap(found[1])
-        if unwatched(input) and input._array.dtype == array.dtype:
-            return result(wrap(found[0]), index)
-        return result(take(input, dim, index), index)
+        return found
     best = accumulate(array, axis=dim)
     hits = (array == best) | (array != array)  # the last of equal elements; once there is a NaN, it stays
     places = np.arange(array.shape[dim]).reshape([-1 if d == dim else 1 for d in range(array.ndim)])
-    index = wrap(np.maximum.accumulate(np.where(hits, places, 0), axis=dim))
-    return result(take(input, dim, index), index)
+    return None, np.maximum.accumulate(np.where(hits, places, 0), axis=dim)
 
 
 @public(out=EXACT, apart=None, method=True, repeats=True)

@@ -11,6 +11,7 @@ from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import public
 from ...errors import C_NAMES, kind_of, not_implemented, type_name
+from ...kinds.one_step import one_step
 from ...tensor import Tensor, wrap
 from ...types import Ints, Tensors
 from ..creation.ranges import linspace
@@ -102,8 +103,13 @@ def _edges(points, bins, range, weight, shape):
         raise not_implemented("histogramdd", points)
     if isinstance(bins[0], Tensor):
         return [given._array.copy() for given in bins]
-    return [linspace(low, high, number + 1, dtype=points.dtype)._array
-            for (low, high), number in zip(_ends(array.reshape(-1, n), range, n), bins)]
+    return _even_edges(array.reshape(-1, n), bins, range, n)
+
+
+@one_step
+def _even_edges(rows, bins, range, n):
+    return [linspace(low, high, number + 1, dtype=dt.of(rows))._array
+            for (low, high), number in zip(_ends(rows, range, n), bins)]
 
 
 def _check_edges(points, edges, d):

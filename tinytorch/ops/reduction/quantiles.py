@@ -11,13 +11,13 @@ from ...errors import not_implemented, refuse_records
 from ...kernels import order as kernels
 from ...kernels.looks import any_nan
 from ...kernels.scatter import in_its_place, in_last_place, picked
+from ...kinds.one_step import one_step
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .extremes import NUMBERS, extreme_at, picker, shared_evenly
 from .reductions import check_nonempty, in_c_order, masked, raw
 
 __all__ = ["median", "mode", "nanmedian", "nanquantile", "quantile"]
-
 
 
 @op(name="median", input=shared_evenly)
@@ -28,6 +28,7 @@ def _middle(input, ignore_nan):
     return row[_middle_index(dt.widened(row), 0, ignore_nan)].reshape(())
 
 
+@one_step
 def _middle_index(array, dim, ignore_nan):
     """Positions (of size 1 along `dim`) of the lower median; or of a NaN if there is one and it is not ignored."""
     if not ignore_nan and array.size:
@@ -126,7 +127,13 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
         raise not_implemented("mode_cpu", input)
     refuse_records("mode_cpu", input)
     refuse_complex_gradient("mode", input)
-    moved = np.moveaxis(dt.widened(array), dim, -1)
+    return extreme_at(_take_mode, return_types.mode, input, in_c_order(_mode_index(dt.widened(array), dim)), dim,
+                      keepdim)
+
+
+@one_step
+def _mode_index(array, dim):
+    moved = np.moveaxis(array, dim, -1)
     order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)
     if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # torch does not define the order of longer rows
         for row in map(tuple, np.argwhere(np.isnan(moved).any(-1))):
@@ -137,7 +144,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     starts[..., 1:] = np.where(ranked[..., 1:] != ranked[..., :-1], places[1:], 0)
     runs = places - np.maximum.accumulate(starts, axis=-1)
     index = np.take_along_axis(order, runs.argmax(-1, keepdims=True), -1)
-    return extreme_at(_take_mode, return_types.mode, input, in_c_order(np.moveaxis(index, -1, dim)), dim, keepdim)
+    return np.moveaxis(index, -1, dim)
 
 
 def _insertion_order(row):
@@ -182,6 +189,22 @@ def _quantile_of_rows(array, q, dim, keepdim, interpolation):
     return values.lerp(wrap(np.array(ranked[..., int(high)]).reshape(shape)), wrap(np.full(shape, weight, q.dtype)))
 
 
+@one_step
+def _check_range(name, q):
+    if ((q < 0) | (q > 1)).any():
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+
+
+@one_step
+def _ranks(ranked, dtype, ignore_nan):
+    """For each row: (the rank of the quantile 1, whether no NaN counts, the last rank if one does and else 0)."""
+    n = ranked.shape[-1]
+    count = n - np.isnan(ranked).sum(-1, keepdims=True)
+    steps = np.maximum(count - 1, 0).astype(dtype)
+    spoilt = (count < n) & (not ignore_nan)    # a NaN makes the quantile NaN: take the last element, which is NaN
+    return steps, ~spoilt, np.where(spoilt, dtype.type(n - 1), dtype.type(0))
+
+
 def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     if interpolation not in ("linear", "midpoint", *_ROUNDING):
         raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
@@ -197,8 +220,7 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
     if not isinstance(q, Tensor) and not 0 <= q <= 1:
         raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
-    if ((at < 0) | (at > 1)).any():
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+    _check_range(name, at)
     ndim = input._array.ndim
     if ndim and not at.ndim and not isinstance(q, Tensor) and unwatched(input):
         result = _quantile_of_rows(input._array, at, dim, keepdim, interpolation)
@@ -215,11 +237,9 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     n = ranked._array.shape[-1]
     if keepdim:
         ranked = ranked.reshape((*kept, n))
-    count = n - np.isnan(ranked._array).sum(-1, keepdims=True)
-    steps = np.maximum(count - 1, 0).astype(at.dtype)
-    spoilt = (count < n) & (not ignore_nan)    # a NaN makes the quantile NaN: take the last element, which is NaN
+    steps, clear, last = _ranks(ranked._array, at.dtype, ignore_nan)
     q = q if isinstance(q, Tensor) else wrap(at)
-    rank = masked(q.reshape(-1) * wrap(steps), ~spoilt) + wrap(np.where(spoilt, at.dtype.type(n - 1), at.dtype.type(0)))
+    rank = masked(q.reshape(-1) * wrap(steps), clear) + wrap(last)
     if interpolation in _ROUNDING:
         rank = wrap(_ROUNDING[interpolation](rank._array))
     low, high = np.floor(rank._array), np.ceil(rank._array)

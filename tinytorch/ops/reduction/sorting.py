@@ -14,6 +14,7 @@ from ...kernels.layout import as_array
 from ...kernels.looks import any_nan
 from ...kernels.scatter import in_its_place, in_last_place, owned, picked
 from ...kinds.lazy import StandIn
+from ...kinds.one_step import one_step
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Number, Tensors
 from .extremes import NUMBERS, extreme_at, laid_out_as, named, picker, taken_at
@@ -51,6 +52,16 @@ def _by_rows(find, array, dim, descending):
     return np.ascontiguousarray(in_its_place(found.reshape(moved.shape[:-1] + found.shape[-1:]), dim))
 
 
+@one_step
+def _unstable_order(array, dim, descending):
+    return _by_rows(kernels.sort, array, dim, descending)
+
+
+@one_step
+def _laid_out(array, index):
+    return laid_out_as(array, index)
+
+
 @public(out=EXACT, apart=None, method=True)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
          out: Tensors | None = None) -> return_types.sort:
@@ -73,8 +84,8 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     elif array.ndim == 1 and not descending and array.dtype.kind in dt.INTEGER and array.size >= _BY_DIGITS:
         index = _order(array, dim, descending)
     else:
-        index = _by_rows(kernels.sort, array, dim, descending)
-    index = wrap(laid_out_as(array, index))
+        index = _unstable_order(array, dim, descending)
+    index = wrap(_laid_out(array, index))
     return named(return_types.sort, (taken_at(_take_sort, input, index, dim), index))
 
 
@@ -127,6 +138,7 @@ def topk(input: Tensor, k: Extent, dim: int = -1, largest: bool = True, sorted: 
     return return_types.topk(taken_at(_take_top, input, index, dim), index)
 
 
+@one_step
 def _top(array, k, dim, largest, ordered):
     if not array.ndim:                         # also if k is 0
         return np.zeros((), np.int64)
@@ -184,10 +196,14 @@ def kthvalue(input: Tensor, k: Extent, dim: int = -1, keepdim: bool = False, *,
         refuse_complex_gradient("kthvalue", input)
     index = np.zeros((), np.int64)
     if array.ndim:
-        index = kernels.ranked(array, k - 1, dim)
-        if index is None:
-            index = _by_rows(lambda keys: _kth(keys, k - 1), array, dim, False)
+        index = _kth_index(array, k - 1, dim)
     return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim)
+
+
+@one_step
+def _kth_index(array, k, dim):
+    index = kernels.ranked(array, k, dim)
+    return index if index is not None else _by_rows(lambda keys: _kth(keys, k), array, dim, False)
 
 
 def _kth(keys, k):
@@ -364,12 +380,22 @@ def _searched(sequence, values, side, sorter, out_int32, out):
                            "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
                            f"{type_name(out)} and out_int32 flag is {out_int32}")
     if sorter is not None:
-        sequence = np.take_along_axis(sequence, owned(_checked_sorter(sorter._array, sequence)), -1)
+        _check_sorter(sorter._array, sequence)
+        sequence = _sorted_by(sequence, sorter._array)
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
     if sequence.dtype.kind not in NUMBERS and dt.kind(sequence.dtype) not in dt.FLOATING and values.size:
         raise not_implemented("searchsorted_out_cpu", sequence)
+    if sequence.ndim > 1 and sequence.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+                           "dimensions of boundaries tensor and input value tensor must match, but we got "
+                           f"boundaries tensor {list(sequence.shape)} and input value tensor {list(values.shape)}")
+    return write_out(out, wrap(_places(sequence, values, side, kind.numpy)))
+
+
+@one_step
+def _places(sequence, values, side, dtype):
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)
     if values.dtype == dt.BFLOAT16:
@@ -383,14 +409,10 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if sequence.ndim == 1:
         found = np.asarray(search(sequence, values, side))
     else:
-        if sequence.shape[:-1] != values.shape[:-1]:
-            raise RuntimeError("torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
-                               "dimensions of boundaries tensor and input value tensor must match, but we got "
-                               f"boundaries tensor {list(sequence.shape)} and input value tensor {list(values.shape)}")
         found = np.zeros(values.shape, np.int64)
         for row in np.ndindex(sequence.shape[:-1]):
             found[row] = search(sequence[row], values[row], side)
-    return write_out(out, wrap(dt.given(found).astype(kind.numpy, copy=False)))
+    return dt.given(found).astype(dtype, copy=False)
 
 
 def _warn_of_copies(sequence, values, sorter):
@@ -405,16 +427,20 @@ def _warn_of_copies(sequence, values, sorter):
                       f"{name} tensor if possible. This message will only appear once per program.")
 
 
-def _checked_sorter(order, sequence):
+def _check_sorter(order, sequence):
     if order.shape != sequence.shape:
         raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
                            f"{list(sequence.shape)}and got sorter tensor {list(order.shape)}")
     if order.dtype != np.int64:
         raise RuntimeError("torch.searchsorted(): sorter must be a tensor of long dtype but got dtype "
                            f"{dt.of(order).type_name}")
+
+
+@one_step
+def _sorted_by(sequence, order):
     if order.size and not 0 <= order.min() <= order.max() < sequence.shape[-1]:
         raise RuntimeError("torch.searchsorted(): sorter index out of range")
-    return order
+    return np.take_along_axis(sequence, owned(order), -1)
 
 
 def _searched_with_nan(sequence, values, side):

@@ -20,6 +20,7 @@ from ...kernels.looks import all_between
 from ...kernels.memory import refusal
 from ...kernels.scatter import owned
 from ...kernels.sums import variances
+from ...kinds.one_step import one_step
 from ...tensor import Tensor, wrap
 from ...types import Extent, Ints, Number
 from ..elementwise.math import exp
@@ -460,10 +461,21 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = scalar_of(min), scalar_of(max)
     refuse_records("aminmax_cpu", input)
+    if low == high and array.size and dt.kind(array.dtype) in dt.COMPLEX:
+        raise not_implemented("aminmax_cpu", input)
+    result = _histogram(array, bins, low, high)
+    if out is None:
+        return wrap(result)
+    with unrecorded():                         # torch does not check whether `out` requires grad
+        return write_out(out, wrap(result), exact="torch.histogram: input tensor and hist tensor should have the "
+                         "same dtype, but got input {want} and hist {have}")
+
+
+@one_step
+def _histogram(array, bins, low, high):
+    """The counts of histc. RuntimeError for ends, given or found, that do not fit."""
     values = dt.widened(array)
     if low == high and array.size:
-        if dt.kind(array.dtype) in dt.COMPLEX:
-            raise not_implemented("aminmax_cpu", input)
         low, high = map(float, range_of(values, None))
     if low == high:
         low, high = _range_around(low, array.dtype)
@@ -475,19 +487,14 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
             np.iinfo(array.dtype).min <= low and high <= np.iinfo(array.dtype).max):
         raise RuntimeError(f"value cannot be converted to type {dt.of(array).name}_t without overflow")
     if dt.kind(array.dtype) not in dt.FLOATING:
-        raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", input)
-    result = None
+        raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", array)
     if bins >> 31 == 0 and array.size:
         result = native.made("histogram", (bins,), array.size, bins, low, high, array)
-    if result is None:
-        with ignored():
-            low, high = [dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high)]
-            result = _counted_in_bins(array, values, bins, low, high)
-    if out is None:
-        return wrap(result)
-    with unrecorded():                         # torch does not check whether `out` requires grad
-        return write_out(out, wrap(result), exact="torch.histogram: input tensor and hist tensor should have the "
-                         "same dtype, but got input {want} and hist {have}")
+        if result is not None:
+            return result
+    with ignored():
+        low, high = [dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high)]
+        return _counted_in_bins(array, values, bins, low, high)
 
 
 def _counted_in_bins(array, values, bins, low, high):
