@@ -16,7 +16,7 @@ from ..tensor import Size, Tensor, method, said, wrap
 from . import late_bound
 from .accumulate import OWN
 from .engine import queue_callback, run_backward
-from .grad_mode import OwnCell, carries_tangents, mode
+from .grad_mode import OwnCell, carries_tangents, for_tangents_alone, mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
 from .public import public
@@ -423,6 +423,8 @@ def _output_grads(roots, grads):
     because torch finds other errors first."""
     if len(grads) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
+    if len(roots) == 1 and _are_usual(roots[0], grads[0]):
+        return [grads[0]], None
     checked, untracked = [], None
     for i, (root, g) in enumerate(zip(roots, grads)):
         if isinstance(root, GradientEdge):
@@ -452,6 +454,17 @@ def _output_grads(roots, grads):
             g = g.to(root.dtype)
         checked.append(g)
     return checked, untracked
+
+
+def _are_usual(root, g):
+    """Whether a root and its gradient are what they are in most programs, so that nothing is left to be checked."""
+    if root.__class__ is not Tensor or root._node is None or root._view_info is not None or for_tangents_alone.data:
+        return False
+    if g.__class__ is not Tensor:
+        return False
+    array, of_root = g._array, root._array
+    return (array.__class__ is np.ndarray and of_root.__class__ is np.ndarray
+            and array.dtype is of_root.dtype and array.shape == of_root.shape and root._node.op is not NOWHERE)
 
 
 def _implicit_gradient(root):

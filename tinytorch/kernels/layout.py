@@ -23,6 +23,8 @@ def as_array(x):
 
 def laid_out(array, shape):
     """np.broadcast_to for an array with as many dimensions as `shape` or one element, in a fifth of the time."""
+    if isinstance(array, np.generic):          # arithmetic of arrays without dimensions gives numbers
+        array = np.asarray(array)
     # type() and not isinstance: the __class__ of stand-ins is ndarray too.
     if type(array) is not np.ndarray or not array.flags.c_contiguous or not array.size:
         return np.broadcast_to(array, shape)

@@ -218,7 +218,7 @@ def _cumulative(name, accumulate, take, result, input, dim):
         raise not_implemented(f"{name}_cpu", input)
     refuse_records(f"{name}_cpu", input)
     array = dt.widened(array)
-    best, index = _running(array, dim, accumulate)
+    best, index = _running_extremes(array, dim, accumulate)
     index = wrap(index)
     if best is not None and unwatched(input) and input._array.dtype == array.dtype:
         return result(wrap(best), index)
@@ -226,7 +226,7 @@ def _cumulative(name, accumulate, take, result, input, dim):
 
 
 @one_step
-def _running(array, dim, accumulate):
+def _running_extremes(array, dim, accumulate):
     """(the running extremes, or None without a kernel, their positions)."""
     array = np.ascontiguousarray(array)
     found = scan.running_extremes(array, dim, accumulate.__self__ is np.minimum)
