@@ -95,6 +95,18 @@ def test_imports_run_in_no_circle():
     assert not left, {name: sorted(names & left.keys()) for name, names in left.items()}
 
 
+def test_no_module_defines_a_name_twice():
+    """A second function of a name would take the place of the first one wherever that is called."""
+    twice, seen = [], 0
+    for path in ROOT.rglob("*.py"):
+        names = [node.name for node in ast.parse(path.read_text()).body
+                 if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+                 and "overload" not in map(ast.unparse, node.decorator_list)]
+        seen += len(names)
+        twice += [(path.name, name) for name in set(names) if names.count(name) > 1]
+    assert seen > 3000 and not twice
+
+
 def test_late_bound_names_are_set_at_import():
     from tinytorch.autograd import late_bound
     names = "stack", "relaid", "without_part", "custom", "module", "vmap"
