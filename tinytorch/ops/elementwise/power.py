@@ -16,7 +16,6 @@ from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import expressions
 from ...kernels.expressions import expression, log_of_sum
 from ...kernels.layout import operand_order
-from ...kernels.looks import any_true
 from ...kernels.memory import WHOLE
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
@@ -314,6 +313,10 @@ def _in_bfloat16(logarithm):
     return compute
 
 
+_times_log = expression(lambda x, y: expressions.where(
+    x == 0.0, expressions.where(y == y, 0.0, y), x * expressions.log(y)), 2)
+
+
 @binary(input=lambda g, input, other: pick((input == 0) * (other <= 0), 0.0, _scaled_log(g, other)),
         other=lambda g, input, other: g * input / other, to_float=True, in_bfloat16=_in_bfloat16(np.log))
 def xlogy(input, other):
@@ -325,9 +328,9 @@ def xlogy(input, other):
     """
     if dt.kind(input.dtype) in dt.COMPLEX:
         raise not_implemented("xlogy_cpu", input)
+    if input.dtype.char in "fd":
+        return _times_log(input, other)
     product, zero = input * np.log(other, dtype=input.dtype), np.asarray(input) == 0
-    if type(zero) is np.ndarray and not any_true(zero):
-        return product
     return np.where(zero & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
