@@ -488,6 +488,20 @@ def test_hooks_of_tensors_and_subclasses_are_run():
     assert type(torch.compile(lambda x: x * 2)(torch.ones(2).as_subclass(Own))) is Own
 
 
+def test_a_function_that_is_replayed_runs_as_it_is_written_within_a_recording():
+    """Its replay would hide its operations from the recording."""
+    compiled = torch.compile(lambda x: (x * 2).exp())
+    for _ in range(40):                        # until it has a short way to a program
+        compiled(torch.full((3,), 0.5))
+    assert compiled._compiled.quick
+    outer = torch.compile(lambda x: compiled(x) + 1)
+    for k in range(5):
+        x = torch.full((3,), 0.1 * k)
+        assert torch.equal(outer(x), (x * 2).exp() + 1)
+    program, = programs(outer)
+    assert [step.name for step in program.program.steps] == ["mul", "exp", "add"]
+
+
 def test_disable_and_graph_break_and_stances():
     @torch.compiler.disable
     def inner(x):

@@ -19,7 +19,6 @@ from ..kernels import errstate
 from ..kinds.lazy import root_of
 from ..seam import seam
 from ..tensor import new_tensor_state, wrap
-from .calls import here
 from .ready import SPENT, TENSORS, Ready, settings
 from .replay import Changed
 
@@ -138,13 +137,14 @@ class Quick:
 
     def _written(self, then):
         scope, guards = self.ready.guards()
-        state = ["here.recording is None", "settings.replays", "settings.resets == resets",
-                 "(not seam.up or seam.is_up_for_classes_alone())", "default_dtype() is default"]
+        # No thread records: while one does, the seam is up, and not for classes
+        state = ["settings.replays", "settings.resets == resets", "(not seam.up or seam.is_up_for_classes_alone())",
+                 "default_dtype() is default"]
         here_alone = "mode.grad_now is grad and not mode.inference"
         if self._state["grad"] is True:        # no thread is in another mode: that is known without reading this one's
             here_alone = f"(not all_threads.in_special_mode or {here_alone})"
         state.append(here_alone)
-        scope.update(self._state, here=here, settings=settings, seam=seam, mode=mode, wrap=wrap, Changed=Changed,
+        scope.update(self._state, settings=settings, seam=seam, mode=mode, wrap=wrap, Changed=Changed,
                      all_threads=all_threads, wrapped=wrapped, usual=new_tensor_state,
                      default_dtype=dt.get_default_dtype, compute=self.ready.compute, quiet=errstate.quiet(),
                      direct=self.ready.direct, finish=self.ready.finish, Stale=self.ready.stale, lock=self.ready.lock,
