@@ -248,6 +248,16 @@ def test_a_loss_has_an_array_of_its_own():
     assert "launch(" in program.text and "part(" not in program.text
 
 
+def test_parts_of_memory_keep_their_strides():
+    for cut in (lambda x: x[::2], lambda x: x[:, 1], lambda x: x.as_strided((2, 1), (1, 7)), lambda x: x[1:2, :2].t()):
+        call, programs = lowered(lambda x: cut(x * 2))         # noqa: B023
+        for k in range(4):
+            x = numbers(4, 3, seed=k)
+            found, wanted = call(x), cut(x * 2)
+            assert torch.equal(found, wanted) and found.stride() == wanted.stride()
+        assert len(programs()) == 1
+
+
 def test_gradients_add_up():
     """Without zero_grad each call adds to what is there."""
     torch.manual_seed(0)

@@ -663,7 +663,8 @@ class _Maker:
         if not isinstance(value, Traced):
             return value
         root = self.tape.owner(value)
-        part = root.kind == "made" and value.nbytes < min(root.nbytes, _SHORT)
+        part = root.kind == "made" and value.nbytes < min(root.nbytes, _SHORT) and (
+            value.strides == np.empty(value.shape, value.dtype).strides)       # those of a new array
         if root.kind == "constant" or root.kind == "kept" and origin == CONSTANT or part and self._is_alone(root):
             value = self.tape.moved(value, "K")
             root = self.tape.owner(value)
