@@ -290,3 +290,46 @@ def test_a_result_with_a_history_that_is_conjugated():
         found, expected = ready(a), (a * 1, (a * 1).conj())
         for x, y in zip(found, expected):
             assert x.resolve_conj()._array.tobytes() == y.resolve_conj()._array.tobytes() and x.requires_grad
+
+
+# ------------------------------------------------------------------ what depends on the classes of a batch
+CLASSES = {
+    "cross_entropy": lambda x, y, i: F.cross_entropy(x, y, ignore_index=i),
+    "sum": lambda x, y, i: F.cross_entropy(x, y, ignore_index=i, reduction="sum"),
+    "weights": lambda x, y, i: F.cross_entropy(x, y, ignore_index=i, weight=torch.tensor([1., 2., 3.])),
+    "smoothing": lambda x, y, i: F.cross_entropy(x, y, ignore_index=i, label_smoothing=0.1),
+    "positions": lambda x, y, i: F.cross_entropy(x.view(2, 4, 3).transpose(1, 2), y.view(2, 4), ignore_index=i),
+    "nll_loss": lambda x, y, i: F.nll_loss(x.log_softmax(1), y, ignore_index=i)}
+
+
+@pytest.mark.parametrize("mode", [None, "max-autotune"])
+@pytest.mark.parametrize("patience", [3], ids=["python"])
+@pytest.mark.parametrize("ignored", [-100, 1])
+@pytest.mark.parametrize("name", CLASSES)
+def test_padding_that_comes_after_the_recording(name, ignored, patience, mode, monkeypatch):
+    """The first batches have no class that is ignored, or as many as each other; the others do."""
+    monkeypatch.setattr(compiled.settings, "patience", patience)
+    found = []
+    for wrap in (lambda step: step, lambda step: torch.compile(step, mode=mode)):
+        torch.manual_seed(0)
+        layer = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Linear(8, 3))
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+
+        def step(x, y, layer=layer, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = CLASSES[name](layer(x), y, ignored)
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+        call, results = wrap(step), []
+        for k in range(10):
+            torch.manual_seed(k)
+            x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+            if k > 3:
+                y[:k - 3] = ignored
+            results.append([call(x, y), *[p.detach().clone() for p in layer.parameters()]])
+        found.append(results)
+    for expected, result in zip(*found):
+        for a, b in zip(expected, result):
+            assert torch.equal(a, b) if mode is None else torch.allclose(a, b, 1e-4, 1e-6)
+    assert not [entry.reason for entry in call._compiled.entries.values() if entry.reason]

@@ -187,6 +187,13 @@ def nll_backward(g, target, weight, shape, ignored, reduction):
     return result
 
 
+class Kept(tuple):
+    """What `cross_entropy` keeps for backward. Which parts there are depends on the targets, so that a recording takes
+    it for one object."""
+
+    __slots__ = ()
+
+
 def cross_entropy(x, target, weight, ignored, reduction, keep):
     """(nll of log_softmax(x) along axis 1, the arrays for backward). These are exponentials, their sums, positions,
     weights and norm; or, if it ran in C, probabilities, None, classes, None and norm."""
@@ -196,7 +203,7 @@ def cross_entropy(x, target, weight, ignored, reduction, keep):
         y, losses, norm = np.empty(x.shape, x.dtype), np.empty(rows + 1, x.dtype), rows if reduction == "mean" else 1
         try:
             native.run("cross_entropy", rows, width, 1 / norm, x, target, y, losses)
-            return losses[rows], (y, None, target.copy(), None, norm) if keep else None
+            return losses[rows], Kept((y, None, target.copy(), None, norm)) if keep else None
         except IndexError:                     # a wrong class, or targets to ignore
             pass
     where, kept = pick(target, x.shape[1], ignored)
@@ -212,7 +219,7 @@ def cross_entropy(x, target, weight, ignored, reduction, keep):
     counts, norm = share(target, weight, kept, x.dtype, reduction == "mean")
     norm = norm if norm else np.nan
     result = total(losses, counts, norm, reduction).astype(x.dtype, copy=False)
-    return result, (e, sums, where, counts, norm) if keep else None
+    return result, Kept((e, sums, where, counts, norm)) if keep else None
 
 
 def scores(saved):
