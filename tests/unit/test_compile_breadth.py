@@ -303,7 +303,7 @@ CLASSES = {
 
 
 @pytest.mark.parametrize("mode", [None, "max-autotune"])
-@pytest.mark.parametrize("patience", [3], ids=["python"])
+@pytest.mark.parametrize("patience", [3, 0], ids=["python", "c"])
 @pytest.mark.parametrize("ignored", [-100, 1])
 @pytest.mark.parametrize("name", CLASSES)
 def test_padding_that_comes_after_the_recording(name, ignored, patience, mode, monkeypatch):

@@ -13,7 +13,7 @@ from ..autograd.accumulate import (
 from ..tensor import Tensor, wrap
 from .program import CONSTANT, MADE, TENSOR, Program, Ref, Slot, Step, refs
 
-__all__ = ["Changed", "python"]
+__all__ = ["Changed", "may_be_scalar", "python"]
 
 
 class Changed(Exception):
@@ -88,10 +88,11 @@ class _Writer:
         given = [self.text(x) for x in step.args] + [f"{key}={self.text(x)}" for key, x in step.kwargs.items()]
         call = f"{self.constant(step.call, 'f')}({', '.join(given)})"
         target = self.target(step.results, step)
-        if step.scalar and step.results.__class__ is Ref:
+        scalar = may_be_scalar(step, self.slots)
+        if scalar and step.results.__class__ is Ref:
             call = f"asarray({call})"
         lines = [f"{target} = {call}" if target else call]
-        if step.scalar and step.results.__class__ is not Ref:
+        if scalar and step.results.__class__ is not Ref:
             first = self.slot(step.results[0].slot)
             lines.append(f"{first} = asarray({first})")
         return lines
@@ -174,6 +175,15 @@ class _Writer:
         made = room["make"](**self.scope)
         made.text = text
         return made
+
+
+def may_be_scalar(step: Step, slots: list[Slot]) -> bool:
+    """Whether the first result of a step may be NumPy's scalar: it was when the step was recorded, or it is an array of
+    one number, which some operations make in several ways."""
+    if step.scalar or step.kind != "forward":
+        return step.scalar
+    first = step.results if step.results.__class__ is Ref else step.results and step.results[0]
+    return first.__class__ is Ref and first.slot in step.makes and slots[first.slot].shape == ()
 
 
 def _is_large(slot: Slot) -> bool:

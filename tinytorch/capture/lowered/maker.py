@@ -9,6 +9,7 @@ import numpy as np
 
 from ...autograd.identity import Same, same
 from ...kernels import native, pool, scatter, threads
+from ...kernels.native.table import KERNELS, failing
 from ...tensor import Tensor
 from ..program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Program, Ref, refs
 from ..replay import python
@@ -16,7 +17,7 @@ from . import functions  # noqa: F401
 from .arrays import NotLowered, Place, Reading, Root, Traced
 from .emit import fused, plan
 from .epilogue import folded, in_place, limited, merged, needed
-from .tape import FUNCTIONS, InNumpy, Tape
+from .tape import FUNCTIONS, Call, InNumpy, Tape
 from .text import InPython, Opaque, Stale, Text, as_it_lies, owner_of
 from .world import World
 
@@ -182,6 +183,7 @@ class _Maker:
         self.kept: dict[int, tuple] = {}
         self.ahead: dict[int, int] = {}        # id of a step count's array -> the steps that were traced
         self.begun, self.counted = 0, []
+        self.lasts = False                     # whether a step so far has an effect that lasts
         self.python: list = []
         self.why: list[str] = []
         self.worlds = self._worlds()
@@ -361,6 +363,20 @@ class _Maker:
             self._restore(before)
             self.why.append(f"{step.name or step.kind}: {type(error).__name__}: {error}")
             self._in_python(step)
+        finally:
+            self.lasts = self.lasts or self.step_lasts(step) or any(map(self.call_lasts, self.tape.calls[before[0]:]))
+
+    def call_lasts(self, call):
+        """Whether a call writes to memory that outlives the program's call, after which the call cannot run eagerly."""
+        return any([root.kind == "kept" or root.kind == "given" and self.slots[root.slot].origin != MADE
+                    for root in call.writes])
+
+    def step_lasts(self, step):
+        """Whether a step in Python has an effect that lasts."""
+        if step.kind == "set_grad":            # eager sets it too, and no step has read the gradient before
+            return any([slot.value is step.args[0] for slot in self.program.grads])
+        return step.draws or step.kind in ("update", "accumulate") or any(
+            [self.slots[self.slots[i].root].origin != MADE for i in step.writes])
 
     def _twice(self, step, before):
         """Traces the step twice with different placeholder contents. A step that reads them records different calls."""
@@ -386,6 +402,9 @@ class _Maker:
                           self.decided[before[2]:], self.checks[before[3]:]])
         if found[0] != found[1]:
             raise NotLowered("numbers are read without the tape")
+        if self.lasts and any([call.__class__ is Call and call.name in KERNELS and failing(call.name)
+                               for call in self.tape.calls[before[0]:]]):
+            raise NotLowered("a kernel that may fail, where eager goes on, after something was written that lasts")
 
     def _state(self):
         return (len(self.tape.calls), list(self.values), len(self.decided), len(self.checks), list(self.effects),

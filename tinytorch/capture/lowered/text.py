@@ -14,7 +14,7 @@ from ...kernels.native.table import KERNELS, failing
 from ...tensor import wrap
 from ..program import MADE, Ref, refs
 from ..references import OF_A_NAME
-from ..replay import Changed
+from ..replay import Changed, may_be_scalar
 from .arrays import Place, Root
 from .emit import Words
 from .sums import InNumpy
@@ -124,19 +124,23 @@ class Text:
         for kind, leaf, place in effects:      # before the calls refer to these arrays
             if kind == "grad" and not any([slot.value is leaf for slot in maker.program.grads]):
                 self.kept[id(leaf)] = self._kept_gradient(self.name(leaf, "t"), leaf, place)
-        packed = []
+        packed, lasts = [], False
         for segment in segments:
             if segment.__class__ is InPython:
                 self._in_python(segment)
+                lasts = lasts or maker.step_lasts(segment.step)
             elif segment.__class__ is InNumpy:
                 self._in_numpy(segment)
+                lasts = lasts or maker.call_lasts(segment)
             elif segment:
                 first, calls = len(self.words.words), self.words.calls
-                fixes = len(self.words.fixes)
+                fixes, room = len(self.words.fixes), 0 if lasts else _ANY
                 for call in segment:
+                    if not lasts and maker.call_lasts(call):
+                        lasts, room = True, self.words.calls - calls
                     self.words.add(call)
                 packed.append((first, len(self.words.words), self.words.calls - calls, fixes, len(self.words.fixes),
-                               [call.name for call in segment]))
+                               [call.name for call in segment], room))
                 lines.append(("enter", len(packed) - 1))
         self._last_effects(maker.effects)
         found = [self._value(maker._runtime(maker.values[index])) for index in maker.wanted]
@@ -258,10 +262,11 @@ class Text:
         given += [f"{key}={self._argument(x, call.values)}" for key, x in step.kwargs.items()]
         text = f"{self.name(step.call, 'f')}({', '.join(given)})"
         target = self._target(step.results, step)
-        if step.scalar and step.results.__class__ is Ref:
+        scalar = may_be_scalar(step, self.maker.slots)
+        if scalar and step.results.__class__ is Ref:
             text = f"asarray({text})"
         self.lines.append(f"{target} = {text}" if target else text)
-        if step.scalar and step.results.__class__ is not Ref:
+        if scalar and step.results.__class__ is not Ref:
             self.lines.append(f"x{step.results[0].slot} = asarray(x{step.results[0].slot})")
         for index, place in call.results.items():
             read = any([x.root is place.root for c in self.calls for x in c.places() if c.__class__ is not InPython])
@@ -442,7 +447,7 @@ class Text:
             before.append(lines([first, [x[2] for x in part], [x[3] for x in part]]))
             first += len(part)
         scope.update(self.scope)
-        text, written = [], False
+        text = []
         for line in self.lines:
             if line.__class__ is str:
                 text.append(line)
@@ -451,13 +456,12 @@ class Text:
                 if root in number:
                     text.append(f"bases[{number[root]}] = {value}" + (f" - {offset}" if offset else ""))
             else:
-                start, stop, count, begin, end, names = packed[line[1]]
+                start, stop, count, begin, end, names, room = packed[line[1]]
                 given = count, start, stop, end - begin, len(base), at[0], at[1] + 24 * begin, at[2]
                 scope[f"one{line[1]}"], scope[f"given{line[1]}"] = pack(1, *given), given
                 scope[f"names{line[1]}"] = names
                 text.append(f"if code := enter(one{line[1]} if team.size == 1 else pack(free(), *given{line[1]})): "
-                            f"failed(code, names{line[1]}, {written})")
-                written = True
+                            f"failed(code, names{line[1]}, {room})")
         launched = self._launched(parts[0], packed, (*at, len(base)))
         if launched is not None:
             scope.update(launch=launch, words_of_call=launched[0])
@@ -491,7 +495,7 @@ class Text:
             return None
         if whole and len(whole[0][2]) > _MOST_DIMENSIONS:
             return None
-        (start, stop, count, begin, end, _), (program, fix, bases, n) = packed[0], memory
+        (start, stop, count, begin, end, _, room), (program, fix, bases, n) = packed[0], memory
         numbers = [text for key, _, text, _ in part if key.__class__ is not Root]
         shape = whole[0][2] if whole else ()
         dtype = whole[0][4] if whole else None
@@ -503,7 +507,7 @@ class Text:
         failing = f"{made}.__class__ is int" if fresh else made
         return struct.pack(f"{len(words)}q", *words), [
             f"{made} = launch({', '.join(['words_of_call', *[self.known[x] for x in arrays], *numbers])})",
-            f"if {failing}: failed({made}, names0, False)"]
+            f"if {failing}: failed({made}, names0, {room})"]
 
     def _of_call(self, bases):
         """The lines that make new arrays and write what each call has of its own."""
@@ -577,13 +581,18 @@ def _fitting(found, shape, dtype, strides):
     return made
 
 
-def _failed(code, names, written):
-    """Raises the error for the result of a call in C that failed."""
+#: More calls than an entry into C makes.
+_ANY = 1 << 62
+
+
+def _failed(code, names, room):
+    """Raises the error for the result of a call in C that failed. Before any of the first `room` calls of this entry,
+    nothing that lasts has been written, so the call of the program can run eagerly if one of these fails."""
     call, why = divmod(code, 4)
     name = names[min(call, len(names) - 1)]
     if why == 1:
         raise MemoryError("no memory for a kernel")
-    if not written or why == 3:
+    if call < room or why == 3:
         raise Changed
     found = failing(name) if name in KERNELS else ""
     raise eval(native._OUTSIDE[found or ""])
