@@ -58,6 +58,7 @@ def others(width, seed, dtype):
     yield torch.tensor(draws(seed, 9000)).double().float().numpy()
     yield torch.complex(torch.tensor(draws(seed, width)), torch.tensor(draws(seed + 1, width))).abs().numpy()
     yield torch.bincount(torch.arange(9000) % 9).numpy()
+    yield torch.nn.functional.mse_loss(torch.tensor(draws(seed, 9000)), torch.zeros(9000)).numpy()
     torch.randperm(100)
     for dtype in (torch.float32, torch.float64):
         z = torch.zeros(700, dtype=dtype)

@@ -38,6 +38,26 @@ def test_counts_of_whole_numbers(count):
             torch.bincount(torch.tensor(x))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_mse_and_huber_losses_of_many(dtype):
+    """The mean of the squares is as near as float32 comes; the Huber loss has NumPy's bits."""
+    rng = np.random.default_rng(0)
+    x, y = [torch.tensor(rng.standard_normal(70_001) * 2).to(dtype) for _ in range(2)]
+    difference = (x.numpy() - y.numpy()).astype(np.float64)
+    for given in (slice(None), slice(0, 8191), slice(8193), slice(0, 30_000, 2)):
+        for reduction, take in (("mean", np.mean), ("sum", np.sum)):
+            found = torch.nn.functional.mse_loss(x[given], y[given], reduction=reduction)
+            assert found.dtype == dtype and found.item() == pytest.approx(take(difference[given] ** 2), rel=2e-7)
+    x[:6] = torch.tensor([np.inf, -np.inf, np.nan, -0.0, 1e30, 3.0])
+    y[:6] = torch.tensor([0, -np.inf, 1, 0, -1e30, np.nan])
+    for delta in (0.25, 1.0, 3.0):
+        with np.errstate(all="ignore"):
+            size, limit = np.abs(x.numpy() - y.numpy()), x.numpy().dtype.type(delta)
+            wanted = np.where(size <= limit, size * size / 2, limit * (size - limit / 2))
+        found = torch.nn.functional.huber_loss(x, y, reduction="none", delta=delta)
+        np.testing.assert_array_equal(found.numpy(), wanted)
+
+
 def test_floats_and_doubles():
     rng = np.random.default_rng(0)
     x = rng.standard_normal(9001) * 10.0 ** rng.integers(-50, 45, 9001)

@@ -10,6 +10,7 @@ from .rows import ones
 
 PIECE = 16384            # so many elements are one piece of work for a thread
 _BITS = np.dtype(np.uint16)
+MANY_SQUARES = native.LEAST_OF["sums_of_squares"]         # from so many numbers on it is worth asking for a kernel
 _FEW = min(native.LEAST, np.getbufsize())      # below, the layout does not change a sum
 
 
@@ -30,6 +31,15 @@ def add_up(x, axes, keepdims=False):
     if x.size >= _FEW and not x.flags.aligned:
         x = x.copy("K")                        # NumPy copies these in buffers, and adds in another order
     return np.add.reduce(x, axis=axes, keepdims=keepdims)
+
+
+def sum_of_squares(x):
+    """The sum of the squares of a contiguous vector, which are rounded to float32, in C; None where NumPy is to compute
+    it."""
+    n = x.size
+    pieces = -(-n // PIECE)
+    found = native.made("sums_of_squares", (pieces,), n, PIECE, pieces, x)
+    return None if found is None else np.float32(np.add.reduce(found))
 
 
 @lru_cache(1024)

@@ -121,6 +121,19 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     return 1;
 }
 
+/* huber_loss of two numbers (ops/nn/loss.py). */
+INLINE float huber4(float x, float y, float delta)
+{
+    const float size = fabsf(x - y);
+    return size <= delta ? 0.5f * size * size : delta * (size - 0.5f * delta);
+}
+
+INLINE double huber8(double x, double y, double delta)
+{
+    const double size = fabs(x - y);
+    return size <= delta ? 0.5 * size * size : delta * (size - 0.5 * delta);
+}
+
 /* The operations by their names in kernels/expressions.py, which asks for the list. Operations with four operands, `limit`
 and `mul_div` are each two operations of an expression or more. */
 #define COMMON                                                                                                        \
@@ -146,6 +159,8 @@ and `mul_div` are each two operations of an expression or more. */
     OPERATION(mul_div, x * (y / z))                                                                                   \
     OPERATION(positive_or_mul, x > 0 ? y : z * w)                                                                     \
     OPERATION(where, x != 0 ? y : z)                                                                                  \
+    OPERATION(finite, x == x ? (x > z ? (x < y ? x : y) : z) : w)                                                     \
+    OPERATION(huber, NAMED(huber)(x, y, z))                                                                           \
     OPERATION(minimum, NAMED(least)(x, y))                                                                            \
     OPERATION(maximum, NAMED(most)(x, y))                                                                             \
     OPERATION(sign, (x > 0) - (x < 0))

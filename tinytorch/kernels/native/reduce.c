@@ -34,6 +34,28 @@ void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64
     *out = (float)total;
 }
 
+static void squares_of_pieces(const void *args, int64_t first, int64_t last)
+{
+    const struct sums *s = args;
+    ALIGNED float squares[BLOCK_OF_SUM];
+    double total = 0.0;
+    for (int64_t i = first, run; i < last; i += run) {
+        run = last - i < BLOCK_OF_SUM ? last - i : BLOCK_OF_SUM;
+        for (int64_t j = 0; j < run; j++)
+            squares[j] = s->x[i + j] * s->x[i + j];
+        total += short_sum(squares, run);
+    }
+    s->parts[first / s->grain] = total;
+}
+
+/* The sums of the squares of pieces of `grain` numbers. */
+void sums_of_squares(int64_t threads, int64_t n, int64_t grain, int64_t pieces, const float *x, double *out)
+{
+    const struct sums args = {1, n, grain, x, NULL, out};
+    if (pieces == (n + grain - 1) / grain)
+        share(threads, n, grain, squares_of_pieces, &args);
+}
+
 struct half_sums { int64_t width, grain; int half; const uint16_t *x; float *out; double *parts; uint16_t *narrow; };
 
 /* As `sum_of`, of numbers of 16 bits. */

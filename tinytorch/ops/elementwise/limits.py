@@ -289,9 +289,10 @@ _finite = expression(lambda x, nan, most, least: where(
     x == x, where(x == math.inf, most, where(x == -math.inf, least, x)), nan))
 
 
-#: The same if `most` and `least` are the largest and the smallest number.
-_finite_within = expression(lambda x, nan, most, least: where(
-    x == x, expressions.minimum(most, expressions.maximum(least, x)), nan))
+#: The same if `most` and `least` are the largest and the smallest number: one operation of the machine.
+_finite_word = expressions.word("finite", lambda x, most, least, nan: np.where(
+    x == x, np.minimum(most, np.maximum(least, x)), nan))
+_finite_within = expression(lambda x, nan, most, least: _finite_word(x, most, least, nan))
 
 
 #: By character of the dtype.

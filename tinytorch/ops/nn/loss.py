@@ -23,6 +23,7 @@ from ...kernels.expressions import Symbol, expression
 from ...kernels.layout import as_array, operand_order
 from ...kernels.looks import all_within
 from ...kernels.stepwise import plain, stepwise
+from ...kernels.sums import MANY_SQUARES, sum_of_squares
 from ...tensor import Tensor, wrap
 from ..elementwise.limits import _clamp
 from ..elementwise.math import log, log1p
@@ -86,8 +87,10 @@ def _mse_loss(input, target, reduction, keep):
     if reduction == "none":
         return difference * difference, difference
     flat = difference.reshape(-1)
-    total = flat.dot(flat) if flat.dtype.char in "dF" else np.add.reduce(flat * flat)
-    return total / (flat.size or math.nan) if reduction == "mean" else total, difference
+    size = flat.size
+    if size < MANY_SQUARES or (total := sum_of_squares(flat)) is None:
+        total = flat.dot(flat) if flat.dtype.char in "dF" else np.add.reduce(flat * flat)
+    return total / (size or math.nan) if reduction == "mean" else total, difference
 
 
 @public(hot=True, python=True, autocast="up")
@@ -147,12 +150,17 @@ def _huber_slope(g, input, target, delta):
     return g * _limited(difference, delta)
 
 
+#: One operation of the machine.
+_huber_word = expressions.word("huber", lambda input, target, delta: _huber_by_size(abs(input - target), delta))
+expressions.on_tensors(huber=lambda input, target, delta: _huber_by_size((input - target).abs(), delta))
+
+
 @op(name="huber_loss", elementwise=True, steps=True,
     input=_huber_slope, target=lambda g, input, target, delta: _huber_slope(g, target, input, delta),
     in_bfloat16=lambda input, target, delta: _huber_by_size(np.abs(stepwise(input) - stepwise(target)), delta))
 @expression(arrays=2)
 def _huber_of(input, target, delta):
-    return _huber_by_size(abs(input - target), delta)
+    return _huber_word(input, target, delta)
 
 
 def _huber_by_size(size, delta):
