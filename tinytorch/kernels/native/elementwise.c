@@ -222,15 +222,15 @@ struct walk2 {
     float constants[CONSTANTS];
 };
 
-/* 16 halves at a time, or single ones, of a program of one operation: nothing is stored on the way. */
+/* Each half of a program of one operation, 16 at a time where there is an instruction that converts so many: nothing is
+stored on the way. */
 #ifdef __AVX512F__
 #define EACH_HALF(operation, together)                                                                                \
-    for (int64_t i = 0; i < n; i += 16) {                                                                             \
-        const __mmask16 there = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : (__mmask16)-1;                        \
-        const __m512 x = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(there, a + i));                                     \
-        const __m512 y = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(there, b + i));                                     \
-        _mm256_mask_storeu_epi16(out + i, there, _mm512_cvtps_ph(_mm512_##together##_ps(x, y), 0));                   \
-    }
+    int64_t i = 0;                                                                                                    \
+    for (; i + 16 <= n; i += 16)                                                                                      \
+        to_halves(out + i, 16, _mm512_##together##_ps(of_halves(a + i, 16), of_halves(b + i, 16)));                   \
+    if (i < n)                                                                                                        \
+        to_halves(out + i, n - i, _mm512_##together##_ps(of_halves(a + i, n - i), of_halves(b + i, n - i)));
 #else
 #define EACH_HALF(operation, together)                                                                                \
     SPAN                                                                                                              \

@@ -39,6 +39,24 @@ INLINE uint16_t to_half(float x)
     return (uint16_t)(result | (bits >> 16 & 0x8000u));
 }
 
+#ifdef __AVX512F__
+/* 16 halves, or the first few of them. A mask for all of them would take longer where they are not in a cache. */
+INLINE __m512 of_halves(const uint16_t *from, int64_t n)
+{
+    if (n >= 16)
+        return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)((1u << n) - 1), from));
+}
+
+INLINE void to_halves(uint16_t *to, int64_t n, __m512 x)
+{
+    if (n >= 16)
+        _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph(x, 0));
+    else
+        _mm256_mask_storeu_epi16(to, (__mmask16)((1u << n) - 1), _mm512_cvtps_ph(x, 0));
+}
+#endif
+
 /* A run of numbers of 16 bits as floats, and of floats as those: halves, or bfloat16. */
 INLINE void floats_of(int half, int64_t n, const uint16_t *from, float *to)
 {
@@ -49,10 +67,11 @@ INLINE void floats_of(int half, int64_t n, const uint16_t *from, float *to)
         return;
     }
 #ifdef __AVX512F__
-    for (int64_t i = 0; i < n; i += 16) {
-        const __mmask16 there = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : (__mmask16)-1;
-        _mm512_mask_storeu_ps(to + i, there, _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(there, from + i)));
-    }
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(to + i, of_halves(from + i, 16));
+    if (i < n)
+        _mm512_mask_storeu_ps(to + i, (__mmask16)((1u << (n - i)) - 1), of_halves(from + i, n - i));
 #else
     SPAN
     for (int64_t i = 0; i < n; i++)
@@ -69,10 +88,11 @@ INLINE void of_floats(int half, int64_t n, const float *from, uint16_t *to)
         return;
     }
 #ifdef __AVX512F__
-    for (int64_t i = 0; i < n; i += 16) {
-        const __mmask16 there = n - i < 16 ? (__mmask16)((1u << (n - i)) - 1) : (__mmask16)-1;
-        _mm256_mask_storeu_epi16(to + i, there, _mm512_cvtps_ph(_mm512_maskz_loadu_ps(there, from + i), 0));
-    }
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16)
+        to_halves(to + i, 16, _mm512_loadu_ps(from + i));
+    if (i < n)
+        to_halves(to + i, n - i, _mm512_maskz_loadu_ps((__mmask16)((1u << (n - i)) - 1), from + i));
 #else
     SPAN
     for (int64_t i = 0; i < n; i++)
