@@ -44,6 +44,8 @@ def programs():
     yield lambda: (x.cumsum(0), x.cumprod(1), x.cummax(1), x.half().softmax(1))
     yield lambda: (long.amax(1), long.argmin(0), long.max(1), long.aminmax(dim=1), long.median(1), long.kthvalue(9, 1))
     yield lambda: (long.std(0), long.var(1), long.long().sum(1), long.histc(min=-1, max=1))
+    yield lambda: (long.bfloat16() @ long.bfloat16().T, F.gelu(x.half()), long.double(), F.mse_loss(long, long + 1))
+    yield lambda: (torch.complex(long, long).abs(), torch.bincount(index.reshape(-1)))
     yield lambda: (long.half().sum(1), torch.linalg.vector_norm(long, 3, 1))
     yield lambda: (long.T.contiguous(), torch.cat((long, long)), long + long, long - 1, long * long, long / long[0])
     yield lambda: (torch.exp(long), torch.log(long.abs()), torch.tanh(long), torch.erf(long), F.silu(long))
@@ -70,8 +72,8 @@ def recorded(monkeypatch):
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
     monkeypatch.setattr(native, "made", native._made_fallback)
     monkeypatch.setattr(native, "result", native._result_fallback)
-    for name in ("_converter", "_softmax_of"):
-        monkeypatch.setattr(halves, name, lambda name: lambda *args: -1)
+    for name in ("_converter", "_maker_of"):
+        monkeypatch.setattr(halves, name, lambda *names: lambda *args: -1)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # as draws of many do
     before = torch.get_num_threads()
     torch.set_num_threads(2)
