@@ -186,9 +186,9 @@ def medium_means(medium):
     found = {}
     for threads, name, ours, theirs, *_ in medium["rows"]:
         found.setdefault((threads, name.rpartition(" ")[2]), []).append(math.log(ours / theirs))
-    return "Geometric means: " + ", ".join([
-        f"{math.exp(statistics.fmean(logs)):.2f} for {kind} on {'one thread' if threads == 1 else 'the default threads'}"
-        for (threads, kind), logs in found.items()]) + "."
+    where = {0: "the default threads", 1: "one thread"}
+    return "Geometric means: " + ", ".join([f"{math.exp(statistics.fmean(logs)):.2f} for {kind} on {where[threads]}"
+                                            for (threads, kind), logs in found.items()]) + "."
 
 
 def picture(one, default, path):
