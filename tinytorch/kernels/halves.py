@@ -12,6 +12,8 @@ from .threads import free, team
 _FLOAT, _HALF, _BITS, _DOUBLE = map(np.dtype, (np.float32, np.float16, np.uint16, np.float64))
 #: The longest row of `softmax` in C.
 _WIDEST = 4096
+#: From so many floats or doubles on it is worth asking for a kernel that converts them.
+MANY_DOUBLES = native.LEAST_OF["float_to_double"]
 #: The kernels and their (source dtype, target dtype).
 _KERNELS = {"bfloat16_to_float": (stored.BFLOAT16, _FLOAT), "float_to_bfloat16": (_FLOAT, stored.BFLOAT16),
             "half_to_float": (_HALF, _FLOAT), "float_to_half": (_FLOAT, _HALF),

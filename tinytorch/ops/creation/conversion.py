@@ -58,7 +58,7 @@ def _to_discrete(input, numpy_dtype, source):
 def recast(array, numpy_dtype):
     if type(array) is np.ndarray and array.dtype.char in _REAL and numpy_dtype.char in _REAL and (
             array.flags.c_contiguous and 1 not in array.shape):
-        result = halves.convert(array, numpy_dtype)
+        result = None if array.size < halves.MANY_DOUBLES else halves.convert(array, numpy_dtype)
         return array.astype(numpy_dtype) if result is None else result
     result = halves.convert(array, numpy_dtype)
     if result is None:

@@ -181,17 +181,18 @@ def _linear_weight(g, input):
     return _mm(rows(g).T, rows(input).conjugate())
 
 
+def _linear_of_bfloat16(input, weight, bias):
+    result = products.of_bfloat16(input, weight.T)
+    return halves.to_bfloat16(result if bias is None else result + halves.wide(bias))
+
+
 @op(name="linear", kernel="addmm_impl_cpu_", input=_linear_input, weight=_linear_weight, bias=lambda g: g,
     stored=_MULTIPLIED)
 def _linear(input, weight, bias):
     x = input if input.ndim == 2 else rows(input)
-    if x.dtype is dt.BFLOAT16 and weight.dtype is dt.BFLOAT16 and weight.ndim == 2:
-        result = products.of_bfloat16(x, weight.T)
-        if bias is not None:
-            result += halves.wide(bias)
-        result = halves.to_bfloat16(result)
-    elif x.dtype.char in HALF:
-        result = _half(_plus_bias(bias), x, weight.T)
+    if x.dtype.char in HALF:
+        alike = all([a is None or a.dtype is dt.BFLOAT16 for a in (x, weight, bias)]) and weight.ndim == 2
+        result = _linear_of_bfloat16(x, weight, bias) if alike else _half(_plus_bias(bias), x, weight.T)
     elif weight.ndim == 2 and x.size * weight.shape[0] >= HEAVY:
         result = products.dot(x, weight.T, bias)
     else:

@@ -83,13 +83,13 @@ _SLOPES = {approximate: native.by_element(f"{kernel}_backward")(partial(_slopes,
 @op(name="gelu", aux=True, elementwise=True,
     input=lambda g, input, approximate, aux: _gelu_backward(g, input, approximate, aux))
 def _gelu(input, approximate, keep):
-    if input.itemsize == 2 and not keep and input.flags.c_contiguous:
-        result = halves.gelu(input, approximate == "tanh")
+    if input.itemsize == 2:
+        result = None if keep or not input.flags.c_contiguous else halves.gelu(input, approximate == "tanh")
         if result is not None:
             return result, None
-    if input.dtype.char == "e":
-        result, share = _gelu.op.forward(input.astype(np.float32), approximate, keep)
-        return result.astype(np.float16), share
+        if input.dtype.char == "e":
+            result, share = _gelu.op.forward(input.astype(np.float32), approximate, keep)
+            return result.astype(np.float16), share
     if type(input) is np.ndarray and not input.flags.c_contiguous:
         input = np.ascontiguousarray(input)
     if native.takes(_NATIVE[approximate], input):
