@@ -450,8 +450,10 @@ static void some_dots(const void *args, int64_t first, int64_t last)
             if (ahead != turn.ahead)
                 turn_by(&turn, ahead, ends);
             sum = total_of(dot_of_vectors(count, x, y, &turn));
+            float rest = 0;                    /* apart from the sum of the vectors, for which it need not wait */
             for (int64_t l = whole; l < k; l++)
-                sum += x[l] * y[l];
+                rest += x[l] * y[l];
+            sum += rest;
         } else
 #endif
             sum = small_dot(k, x, 1, y);
