@@ -53,7 +53,7 @@ beginning of a line of the cache on, because vectors across two lines take twice
 static void descend(float *restrict p, const float *restrict g, float rate, int64_t first, int64_t last)
 {
     if (last - first >= 1024)
-        for (; (intptr_t)(p + first) & 63; first++)
+        for (; first < last && (intptr_t)(p + first) & 63; first++)
             p[first] += rate * g[first];
 #pragma GCC unroll 8
     for (int64_t i = first; i < last; i++)
