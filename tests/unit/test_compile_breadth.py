@@ -333,3 +333,41 @@ def test_padding_that_comes_after_the_recording(name, ignored, patience, mode, m
         for a, b in zip(expected, result):
             assert torch.equal(a, b) if mode is None else torch.allclose(a, b, 1e-4, 1e-6)
     assert not [entry.reason for entry in call._compiled.entries.values() if entry.reason]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_several_steps_of_several_groups_in_one_call(dtype, monkeypatch):
+    """Each step of a parameter has a gradient of its own, also where Python runs the optimiser between calls in C."""
+    monkeypatch.setattr(compiled.settings, "patience", 0)
+    found = []
+    for compiles in (False, True):
+        torch.manual_seed(0)
+        p = [torch.randn(n, dtype=dtype).requires_grad_() for n in (3, 4, 4)]
+        optimizer = torch.optim.AdamW([{"params": p[:1]}, {"params": p[1:], "lr": 0.03}], lr=0.1, foreach=False)
+
+        def step(x, p=p, optimizer=optimizer):
+            for _ in range(2):
+                optimizer.zero_grad()
+                loss = sum([(q * q * x).sum() for q in p])
+                loss.backward()
+                grads = [q.grad for q in p]
+                optimizer.step()
+            return [loss.detach().clone(), *[g.clone() for g in grads]]
+        call = torch.compile(step) if compiles else step
+        found.append([bits([*call(torch.tensor(1. + k)), *[q.detach() for q in p]]) for k in range(6)])
+    assert found[0] == found[1]
+
+
+def test_a_step_that_takes_the_state_of_its_optimizer_away():
+    p = torch.ones(3, requires_grad=True)
+    optimizer = torch.optim.Adam([p])
+
+    def step(x):
+        (p * x).sum().backward()
+        optimizer.step()
+        optimizer.state.clear()
+    call = torch.compile(step)
+    for _ in range(5):
+        call(torch.ones(3))
+        assert not optimizer.state
+    assert [entry.reason for entry in call._compiled.entries.values()] == ["the state of an optimiser is taken away"]

@@ -243,7 +243,11 @@ def _drop_temporaries(recording):
 
 
 def _check_tensors(recording, inputs):
-    """Raises Unrecordable if the call changed more of a tensor from outside than its elements and gradient."""
+    """Raises Unrecordable if the call changed more of a tensor from outside than its elements and gradient, or more of
+    an optimiser than its steps do."""
+    for states, p, state in recording.states:
+        if states.get(p) is not state:
+            raise Unrecordable("the state of an optimiser is taken away")
     for tensor, array, node, requires_grad, grad, cell, *_ in recording.external.values():
         if plain(tensor._array) is not array:
             raise Unrecordable("a tensor is given new memory")

@@ -145,6 +145,7 @@ def _group_as_step(recording, self, group):
     for p, before in zip(group["params"], versions):
         key = id(p._version_counter)
         recording.own_bumps[key] = recording.own_bumps.get(key, 0) + p._version_counter[0] - before
+    recording.states += [(self.state, p, self.state[p]) for p in group["params"] if p in self.state]
     number = next(i for i, found in enumerate(self.param_groups) if found is group)
     written = tuple([recording.slot_of(p._array) for p, g in zip(group["params"], grads) if g is not None])
     recording.steps.append(Step("update", update, (self, number), {}, None, name=type(self).__name__,

@@ -64,6 +64,7 @@ class Recording:
         self.traced: list[weakref.ref] = []
         self.living: list[weakref.ref] = []    # tensors that public functions got or returned
         self.unknown: list[int] = []           # constants that may be the array of an unseen tensor
+        self.states: list[tuple] = []          # (state of an optimiser, parameter, its state) after the steps
         self.met: list[int] = []               # ids of tensors that were first seen within a public function
         self.effects = False                   # whether a step had an effect that cannot be repeated
         self.resets: set[int] = set()          # ids of leaves whose .grad was set in the call

@@ -121,8 +121,11 @@ class Text:
             maker.scope["objects"] = maker.same
         fresh = len(lines)
         effects = [x for call in self.calls if call.__class__ is InPython for x in call.effects] + maker.effects
+        leaves = [id(leaf) for kind, leaf, _ in effects if kind == "grad"]
         for kind, leaf, place in effects:      # before the calls refer to these arrays
-            if kind == "grad" and not any([slot.value is leaf for slot in maker.program.grads]):
+            # a leaf with several gradients, one for each step, has new arrays: `kept` has one for each leaf
+            if kind == "grad" and leaves.count(id(leaf)) == 1 and not any(
+                    [slot.value is leaf for slot in maker.program.grads]):
                 self.kept[id(leaf)] = self._kept_gradient(self.name(leaf, "t"), leaf, place)
         packed, lasts = [], False
         for segment in segments:
