@@ -79,6 +79,7 @@ def _compare(name, count):
                 given, args, kwargs = convert((input, args, kwargs))
             except Untranslatable:
                 continue
+
             def call():
                 return function(given, *args, **kwargs)                # noqa: B023
             for _ in range(24):
