@@ -11,6 +11,7 @@ import tinytorch as torch
 from tinytorch import Tensor
 from tinytorch.autograd.public import TABLE
 from tinytorch.kernels import native
+from tinytorch.seam import seam
 
 F = torch.nn.functional
 needs_records = pytest.mark.skipif(
@@ -31,8 +32,9 @@ def records(function):
 
 
 @pytest.fixture
-def fresh():
-    """A public function whose door repeats calls, and the arrays that it was called with."""
+def fresh(monkeypatch):
+    """A public function whose door repeats calls, and an element for each of its calls."""
+    monkeypatch.setattr(seam, "up", False)     # tensors of classes that other tests made may still live
     from tinytorch.autograd.public import public
     seen = []
 
@@ -109,7 +111,8 @@ def test_settings_drop_records(fresh):
 
 
 @needs_records
-def test_what_no_kernel_computes_is_not_kept():
+def test_what_no_kernel_computes_is_not_kept(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
     from tinytorch.autograd.public import public
     seen = []
 
@@ -135,6 +138,18 @@ def test_errors_of_kernels_are_the_functions():
         with pytest.raises(IndexError):
             torch.index_select(weight, 0, bad)
     assert torch.equal(torch.index_select(weight, 0, good), weight[[0, 2]])
+
+
+@needs_records
+def test_arguments_are_checked_while_a_call_is_listened_to(fresh):
+    function, seen = fresh
+    x = torch.randn(3, 4)
+    times(lambda: function(x))
+    for _ in range(40):
+        with pytest.raises(TypeError, match=r"mean_of_rows\(\): argument 'input' \(position 1\) must be Tensor"):
+            function(None)
+        with pytest.raises(TypeError, match="must be Tensor, not int"):
+            function(x, 3)
 
 
 @needs_records

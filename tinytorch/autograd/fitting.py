@@ -47,7 +47,7 @@ def code(kinds: tuple[str, ...], looks: bool, repeats: bool, free: tuple[str, ..
             key = (len(args), *args, *kwargs, *kwargs.values())
         try:
             if (found := repeats.again(key)) is not None:
-                return repeats.learn(key, function, args, kwargs) if found is True else found
+                return repeats.learn_checked(key, fallback, public, args, kwargs) if found is True else found
         except Exception as error:
             failed(error, args, kwargs)
             raise""" * repeats

@@ -92,6 +92,10 @@ class Repeats:
         from .repeats import learn
         return learn(self, key, call, args, kwargs)
 
+    def learn_checked(self, key: tuple, fallback: Callable, public: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The same for a door that has not checked the arguments yet, as `fallback` does."""
+        return self.learn(key, lambda *args, **kwargs: fallback(public, args, kwargs), args, kwargs)
+
 
 class Public:
     """The facts that a registration states about one public function.

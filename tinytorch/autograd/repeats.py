@@ -12,7 +12,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import partial
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +36,6 @@ _WORDS_OF_NOTES, _WORDS_OF_CONTENT, _MOST_MADE, _MOST_ARGUMENTS = 1 << 15, 128, 
 _ARRAY, _CALL, _LOOP, _HELD, _UNKNOWN = range(5)
 _NUMBER, _OF_ARGUMENT, _OF_MADE, _IN_RECORD = range(4)
 _WHOLE, _REAL = range(2)
-_learning = Lock()
 
 
 def _never(args):
@@ -59,27 +57,24 @@ def begin(repeats: Any) -> None:
 def learn(repeats: Any, key: tuple, call: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The result of call(*args, **kwargs), which is listened to. After the second time a record of what it does goes
     into the table under `key`, if possible."""
-    if repeats.left <= 0 or not _learning.acquire(blocking=False):
+    if repeats.left <= 0:
         return call(*args, **kwargs)
-    try:
-        repeats.left -= 1
-        result, notes = _heard(call, args, kwargs)
-        name, written = _keyed(key), _written(key, result, notes)
-        before = repeats.heard.pop(name, None)
-        if before is None:
-            if len(repeats.heard) > _MOST_HEARD:
-                repeats.heard.clear()
-            repeats.heard[name] = written
-        elif before == written and written is not None:
-            record = _packed(key, name, result, *written)
-            others = _others(key, args, kwargs)
-            if _agrees(result, record, key) and others is not None:
-                key_of_others, args, kwargs = others
-                if _agrees(call(*args, **kwargs), record, key_of_others):
-                    repeats.learned((record, key))
-        return result
-    finally:
-        _learning.release()
+    repeats.left -= 1
+    result, notes = _heard(call, args, kwargs)
+    name, written = _keyed(key), _written(key, result, notes)
+    before = repeats.heard.pop(name, None)
+    if before is None:
+        if len(repeats.heard) > _MOST_HEARD:
+            repeats.heard.clear()
+        repeats.heard[name] = written
+    elif before == written and written is not None:
+        record = _packed(key, name, result, *written)
+        others = _others(key, args, kwargs)
+        if _agrees(result, record, key) and others is not None:
+            key_of_others, args, kwargs = others
+            if _agrees(call(*args, **kwargs), record, key_of_others):
+                repeats.learned((record, key))
+    return result
 
 
 def _tensors(key):
@@ -133,8 +128,8 @@ def _agrees(result, record, key):
 def _heard(call, args, kwargs):
     """(the result of a call, the notes of the kernels that it calls)"""
     notes = struct.pack("2q", 0, _WORDS_OF_NOTES) + bytes(8 * _WORDS_OF_NOTES)
-    _listen(notes)
     try:
+        _listen(notes)
         result = call(*args, **kwargs)
     finally:
         _listen(None)

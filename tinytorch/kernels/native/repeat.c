@@ -54,8 +54,15 @@ void note_loop(const void *function, char **args, int64_t elements, const intptr
 most words of notes; stops with None. */
 KERNEL object listen(object unused, object notes)
 {
+    static OF_THREAD object held = NULL;       /* the bytes live until this thread stops, whatever interrupts it */
+    const object before = held;
     (void)unused;
-    noted = has_type(notes, layout.bytes) ? (int64_t *)(void *)((char *)notes + layout.content) : NULL;
+    held = has_type(notes, layout.bytes) ? notes : NULL;
+    noted = held ? (int64_t *)(void *)((char *)held + layout.content) : NULL;
+    if (held)
+        layout.hold(held);
+    if (before)
+        layout.drop(before);
     layout.hold(layout.none);
     return layout.none;
 }

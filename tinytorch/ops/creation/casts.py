@@ -3,7 +3,7 @@ from ... import dtypes as dt
 from ...autograd.op import unwatched
 from ...autograd.public import method
 from ...kernels.errstate import quiet
-from ...tensor import wrap
+from ...tensor import Tensor, wrap
 from .conversion import recast, to
 
 #: Method -> dtype.
@@ -17,7 +17,7 @@ def _cast(name, dtype):
     target = dtype.numpy
 
     def convert(self, *, memory_format=None):
-        if memory_format is None and unwatched(self):
+        if memory_format is None and isinstance(self, Tensor) and unwatched(self):
             array = self._array
             own = array.dtype
             if own is not target and own != target and own.kind not in dt.COMPLEX and array.flags.c_contiguous:
