@@ -169,6 +169,21 @@ def test_gradients_in_half_precision(name, dtype):
         assert replays(with_gradients(HALVES[name]), make, patience) >= 3
 
 
+def test_a_form_that_eager_makes_between_recordings():
+    """A form of an operation for records is exchanged in recordings, whoever makes it, and when."""
+    from tinytorch.autograd.op import unary
+
+    @unary(lambda g, ans: g * ans, to_float=True, name="made_between", method=False, inplace=False)
+    def made_between(input):
+        return np.exp(np.ascontiguousarray(input))             # it cannot be recorded inside
+
+    def make(k):
+        return [torch.randn(4, 4).bfloat16().requires_grad_()]
+    assert replays(with_gradients(lambda x: x * 2), make) >= 3
+    made_between(make(0)[0])
+    assert replays(with_gradients(made_between), make) >= 3
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.complex64, torch.complex128], ids=str)
 @pytest.mark.parametrize("shape", [(), (2, 3)], ids=str)
 @pytest.mark.parametrize("cleared", [True, False])

@@ -154,6 +154,7 @@ class Op:
         op._set_name(name)
         op.original, op.called = self, self.called if op.name == self.name else {}
         self.registry[op] = None
+        self.made[0] += 1
         return op
 
     def widened(self) -> Op:
@@ -172,6 +173,7 @@ class Op:
 
     def _enter_form(self, op):
         self.forms[op] = None
+        self.made[0] += 1
         for notice in self.form_made:
             notice(op)
 

@@ -70,6 +70,7 @@ def install() -> None:
 def _exchange(o):
     """Replaces the forward of a form of an operation that is made during a recording."""
     _Exchanged.forwards.append((o, compute := _wrapper_of(o), o.of_batches))
+    _Exchanged.made = Op.made[0]               # this form was the last one that was made
     o.of_batches = compute
 
 
