@@ -366,7 +366,8 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             try:
                 if up:
                     result = run(o.of_batches or forward, a, b)
-                elif dtype is BFLOAT16 and halves is not None and b is not other and a.shape == b.shape:
+                elif dtype is BFLOAT16 and halves is not None and b is not other and a.shape == b.shape and (
+                        type(a) is type(b) is ndarray):        # lazy arrays compute by themselves
                     result, usual_order = run(halves, a, b), False
                 elif a.size < least:
                     result = run(quick, a, b)

@@ -3,6 +3,7 @@ from ... import dtypes as dt
 from ...autograd.op import unwatched
 from ...autograd.public import method
 from ...kernels.errstate import quiet
+from ...kernels.layout import as_array
 from ...tensor import Tensor, wrap
 from .conversion import recast, to
 
@@ -21,7 +22,7 @@ def _cast(name, dtype):
             array = self._array
             own = array.dtype
             if own is not target and own != target and own.kind not in dt.COMPLEX and array.flags.c_contiguous:
-                return wrap(_quietly(recast, array, target))
+                return wrap(as_array(_quietly(recast, array, target)))
         return to(self, dtype=dtype, memory_format=memory_format)
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"`self.to({dtype})`."
