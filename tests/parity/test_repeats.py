@@ -8,7 +8,8 @@ import torch
 
 import tinytorch
 from tinytorch.autograd.public import TABLE
-from tinytorch.kernels import native
+from tinytorch.autograd.repeats import _of_library
+from tinytorch.seam import seam
 
 from .adapter import OPS, Untranslatable, convert, error_of, namesake, samples, tensors
 
@@ -24,6 +25,10 @@ def _record(function):
 
 REPEATING = {name: record.repeats for name in OPS
              if (record := _record(namesake(OPS[name].op, name))) is not None and record.repeats is not None}
+
+
+#: Functions that kernels compute for other arguments than those of their first samples.
+NOT_KEPT = {"clamp", "clamp_min", "flip", "index_add", "median", "nn.functional.pairwise_distance", "pow", "stack"}
 
 
 @contextlib.contextmanager
@@ -61,8 +66,11 @@ def bits(result):
 
 
 @pytest.mark.parametrize("name", REPEATING)
-def test_other_numbers(name):
-    _compare(name, 3)
+def test_other_numbers(name, monkeypatch):
+    # Other tests may have used up the calls that are listened to, and left tensors for which the seam is up.
+    monkeypatch.setattr(seam, "up", False)
+    REPEATING[name].left = 400
+    assert _compare(name, 3) or name in NOT_KEPT or _of_library() is None
 
 
 @pytest.mark.sweep
@@ -71,8 +79,13 @@ def test_other_numbers_sweep(name):
     _compare(name, 40)
 
 
+def has_records(repeats):
+    return len(repeats.table) > 0 and np.frombuffer(repeats.table, np.int64, 24)[2::3].any()
+
+
 def _compare(name, count):
     function, repeats, rng, compared = namesake(OPS[name].op, name), REPEATING[name], np.random.default_rng(0), 0
+    kept = False
     for dtype in [dtype for dtype in DTYPES if dtype in OPS[name].supported_dtypes("cpu")]:
         for input, args, kwargs, _ in samples(OPS[name], dtype, count):
             try:
@@ -85,6 +98,7 @@ def _compare(name, count):
             for _ in range(24):
                 if error_of(call)[0] is not None:
                     break
+            kept = kept or has_records(repeats)
             for how in ("usual", "zeros", "special"):
                 replaced((given, args, kwargs), how, rng)
                 error, result = error_of(call)
@@ -93,7 +107,8 @@ def _compare(name, count):
                 assert (type(error), str(error)) == (type(other), str(other)), (how, dtype)
                 assert error is not None or bits(result) == bits(expected), (how, dtype)
                 compared += 1
-    assert compared or not native.level(), "nothing was compared"
+    assert compared, "nothing was compared"
+    return kept
 
 
 def test_they_are_declared():

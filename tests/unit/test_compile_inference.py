@@ -6,7 +6,7 @@ import pytest
 import tinytorch as torch
 from tinytorch import nn
 from tinytorch.capture import compiled
-from tinytorch.capture.lowered import maker
+from tinytorch.capture.lowered import maker, size
 from tinytorch.kernels import native, norm
 
 pytestmark = pytest.mark.skipif(native.level() is None, reason="there are no native kernels")
@@ -209,14 +209,14 @@ def test_large_programs_without_gradients_are_lowered(monkeypatch):
     model, x = nn.Sequential(*[layer(LIMITS["relu"]), nn.Conv2d(8, 3, 1)] * 6).eval(), torch.randn(16, 3, 64, 64)
     ready = agree(model, x, 4)
     most, all = ready.direct.sizes
-    assert maker._LARGE < all and most < all // 4 and ready.direct.calls
-    monkeypatch.setattr(maker, "_HELD", most // 2)
+    assert size.LARGE < all and most < all // 4 and ready.direct.calls
+    monkeypatch.setattr(size, "HELD", most // 2)
     quick = torch.compile(model)
     with torch.no_grad():
         for _ in range(4):
             quick(x)
     assert ready_of(quick).direct is None and not ready_of(quick).waits
-    monkeypatch.setattr(maker, "_HELD", 1 << 40)
+    monkeypatch.setattr(size, "HELD", 1 << 40)
     quick = torch.compile(model)
     for _ in range(4):
         quick(x).sum().backward()

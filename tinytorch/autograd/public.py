@@ -66,10 +66,15 @@ class Claims(NamedTuple):
     looks: bool
 
 
+#: A function asks Python so often before it asks C for records, and is listened to so often at most.
+_CALLS_IN_PYTHON, _MOST_HEARD = 16, 400
+
+
 class Repeats:
     """What is kept of a function's calls: see repeats.py, which is loaded after the first of them.
 
     again    again(args) -> the result; True if the call should go to `learn`; None for every other call
+    calls    how many calls asked Python
     heard    what calls that were listened to once pass to kernels, by their arguments
     left     how many calls may be listened to
     """
@@ -78,12 +83,12 @@ class Repeats:
 
     def __init__(self) -> None:
         self.again: Callable[[tuple], Any] = self._first
-        self.calls, self.left, self.table = 0, 400, b""
+        self.calls, self.left, self.table = 0, _MOST_HEARD, b""
         self.heard: dict[bytes, Any] = {}
 
     def _first(self, args):
         self.calls += 1
-        if self.calls == 16:
+        if self.calls == _CALLS_IN_PYTHON:
             from .repeats import begin
             begin(self)
 

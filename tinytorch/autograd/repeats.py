@@ -32,7 +32,8 @@ __all__ = ["begin", "learn"]
 
 #: So many calls of a function wait for being listened to a second time.
 _MOST_HEARD = 8
-_WORDS_OF_NOTES, _WORDS_OF_CONTENT, _MOST_MADE, _MOST_ARGUMENTS = 1 << 15, 128, 8, 48
+#: The words of notes.h and repeat.c.
+_WORDS_OF_NOTES, _WORDS_OF_CONTENT, _MOST_MADE = 1 << 15, 128, 8
 _ARRAY, _CALL, _LOOP, _HELD, _UNKNOWN = range(5)
 _NUMBER, _OF_ARGUMENT, _OF_MADE, _IN_RECORD = range(4)
 _WHOLE, _REAL = range(2)
@@ -152,7 +153,7 @@ def _bits(result):
 
 
 class _Span(NamedTuple):
-    """Memory: its first and last address, and the array in which addresses count from."""
+    """The memory of an array: its first address, the first one behind it, and where the array's elements start."""
 
     low: int
     high: int
@@ -305,6 +306,8 @@ def _held(key):
             if isinstance(x, (list, tuple)) else x for x in key]
 
 
+#: The attribute that holds what a tensor is a view of.
+_BASE = "base"
 _listen: Any = None
 _tried: Any = None
 _keyed: Any = None
@@ -323,9 +326,9 @@ def _of_library():
     library = native._loaded[1]
     cell = _place_of_cell()
     length = ctypes.cast(ctypes.pythonapi.PyList_Size, ctypes.c_void_p).value
-    names = int, float, list, tuple, Size, str, bool, type(None), dt.dtype, _BASE
     if cell is None:
         return None
+    names = int, float, list, tuple, Size, str, bool, type(None), dt.dtype, _BASE
     library.set_classes.restype, library.set_classes.argtypes = None, (ctypes.c_char_p,)
     library.set_classes(struct.pack("13q", *map(id, names), cell, id(True), length))
     _listen = builtin_of_library(library, "listen")
@@ -336,9 +339,6 @@ def _of_library():
         return [of_library(library, name, table) for name in ("again", "forget", "learned")]
     _made = made
     return made
-
-
-_BASE = "base"
 
 
 def _place_of_cell():

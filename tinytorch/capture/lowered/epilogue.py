@@ -217,13 +217,12 @@ def needed(calls: list[Any]) -> list[Any]:
     return found[::-1]
 
 
-def in_place(calls: list[Any]) -> list[Any]:
-    """The calls, where an elementwise operation writes straight to an array that its result would only be copied to."""
+def _joined(calls, join):
+    """The calls, where join(the last call so far, the next one, the numbers of uses) takes the place of the two unless
+    it is None."""
     uses, found = _uses(calls), []
     for call in calls:
-        both = None
-        if found and call.__class__ is Call and call.name == "run":
-            both = _written_to(found[-1], call, uses)
+        both = join(found[-1], call, uses) if found else None
         if both is None:
             found.append(call)
         else:
@@ -231,9 +230,16 @@ def in_place(calls: list[Any]) -> list[Any]:
     return found
 
 
+def in_place(calls: list[Any]) -> list[Any]:
+    """The calls, where an elementwise operation writes straight to an array that its result would only be copied to."""
+    return _joined(calls, _written_to)
+
+
 def _written_to(call, copy, uses):
     """The operation `call`, written to the array that it reads, if its result is used by `copy` alone, which copies it
     there. Else None."""
+    if copy.__class__ is not Call or copy.name != "run":
+        return None
     _, source, to = copy.words
     if call.__class__ is Each:
         operands, out = call.operands, call.out
@@ -256,16 +262,7 @@ def _written_to(call, copy, uses):
 def limited(calls: list[Any]) -> list[Any]:
     """The calls, whose Eaches are fused. The kernel of batch norm limits its result if the next call does nothing but
     that."""
-    uses, found = _uses(calls), []
-    for call in calls:
-        both = None
-        if found and found[-1].__class__ is Call and found[-1].name == "batch_norm_by":
-            both = _with_limits(found[-1], call, uses)
-        if both is None:
-            found.append(call)
-        else:
-            found[-1] = both
-    return found
+    return _joined(calls, _with_limits)
 
 
 def _limits(call):
@@ -287,8 +284,9 @@ def _limits(call):
 
 
 def _with_limits(norm, call, uses):
-    """The call of batch norm `norm` with the limits of `call`, or None if that does not limit the result of `norm`."""
-    found = _limits(call)
+    """The call `norm` of batch norm with the limits of `call`. None if `norm` is another call, or if `call` does not
+    limit its result."""
+    found = _limits(call) if norm.__class__ is Call and norm.name == "batch_norm_by" else None
     if found is None or norm.words[_AT_LIMITS] != [-math.inf, math.inf]:
         return None
     limits, x, out = found

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from . import functions  # noqa: F401
 from .arrays import NotLowered, Place, Reading, Root, Traced
 from .emit import fused, plan
 from .epilogue import folded, in_place, limited, merged, needed
+from .size import is_large
 from .tape import FUNCTIONS, Call, InNumpy, Tape
 from .text import InPython, Opaque, Stale, Text, as_it_lies, owner_of
 from .world import World
@@ -32,41 +32,10 @@ def lower(program: Program, wanted: list[int], bits: bool = False) -> Callable[[
 
 
 #: A program with the bits of eager is lowered again at most this often. After that, Python replays it for good.
-#: Above _LARGE bytes of arrays, such a program is not lowered, because the calls from Python are a small part of its
-#: cost. The exception is a program without gradients that needs at most _HELD bytes at once. It gains a twentieth or
-#: more, because its arrays share memory that stays in the cache. It keeps these bytes between calls.
-_AGAIN, _LARGE, _HELD = 5, 1 << 23, 1 << 26
+_AGAIN = 5
 #: A result of fewer bytes than this that is a part of other memory, such as a loss behind those of all rows, is copied
 #: to an array of its own. A view of the part takes longer.
 _SHORT = 256
-#: The kinds of steps that compute gradients or use them.
-_WITH_GRADIENTS = frozenset(("rule", "joint", "accumulate", "update"))
-
-
-def _is_large(program, wanted):
-    """Whether such a program is not lowered because of the size of its arrays."""
-    slots, last = program.slots, program.last_reads()
-    size, ends = {}, {}
-    for slot in slots:
-        if slot.origin == MADE and slot.shape is not None and slot.root == slot.index:
-            size[slot.index] = slot.dtype.itemsize * prod(slot.shape)
-    if sum(size.values()) <= _LARGE:
-        return False
-    if program.backward is not None or program.spent or any([s.kind in _WITH_GRADIENTS for s in program.steps]):
-        return True
-    leave = {slots[i].root for i in wanted}
-    for slot in slots:
-        if slot.root in size and slot.root not in leave:
-            ends[slot.root] = max(ends.get(slot.root, -1), last[slot.index])
-    held = most = 0
-    for number, step in enumerate(program.steps):
-        held += sum([size[i] for i in step.makes if i in ends])
-        most = max(most, held)
-        held -= sum([size[i] for i in {slots[i].root for i in (*step.reads, *step.writes, *step.makes)}
-                     if ends.get(i) == number])
-    return most > _HELD
-
-
 #: What `failing` says of a kernel that never fails in a program: None, or the name of a plan, which is right.
 _NEVER = {None, "order", "plan", "columns"}
 
@@ -83,7 +52,7 @@ class Lowered:
     def __init__(self, program: Program, wanted: list[int], bits: bool = False) -> None:
         if native.level() is None:
             raise NotImplementedError("there are no native kernels")
-        if bits and _is_large(program, wanted):
+        if bits and is_large(program, wanted):
             raise NotImplementedError("the arrays are so large that replay in C would save little")
         self.program, self.wanted, self.bits, self.again = program, wanted, bits, 0
         self._lower()

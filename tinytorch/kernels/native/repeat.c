@@ -367,7 +367,7 @@ KERNEL object keyed(object bytes_of, object args)
     struct key k;
     if (!key_of(&k, args))
         return nothing();
-    object address = layout.from_pointer(k.words - 0), size = layout.from_int(k.count * 8);
+    object address = layout.from_pointer(k.words), size = layout.from_int(k.count * 8);
     object given[2] = {address, size}, result = NULL;
     if (address && size)
         result = layout.call(bytes_of, given, 2, NULL);

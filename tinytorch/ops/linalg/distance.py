@@ -185,7 +185,7 @@ def _euclidean_dist(x1, x2):
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
-@public(python=True, autocast="up", repeats=True)
+@public(python=True, autocast="up")
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The distances (norms of order p) between all rows of x1 (..., n, d) and of x2 (..., m, d): (..., n, m).
 
