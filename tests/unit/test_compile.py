@@ -2,6 +2,7 @@
 import copy
 import gc
 import pickle
+import subprocess
 import sys
 import threading
 import weakref
@@ -872,3 +873,21 @@ def test_the_stream_of_random_numbers_is_no_part_of_a_program():
             assert step(torch.zeros(1)).item() == torch.initial_seed() % 100
         entry, = step._compiled.entries.values()
         assert entry.reason is not None
+
+
+def test_vmap_that_is_first_used_in_a_recording():
+    program = ("import tinytorch as torch\nf = torch.compile(lambda x: torch.func.vmap(torch.sin)(x))\n"
+               "f(torch.ones(3)), f(torch.ones(3)), print(torch.sin.op.batched is not None)")
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "True\n"
+
+
+def test_a_form_of_an_operation_that_is_made_in_a_recording_notes_nothing_afterwards():
+    made = []
+
+    @torch.compile
+    def doubled(x):
+        made.append(torch.sin.op.renamed("sine"))
+        return x * 2
+    doubled(torch.ones(3))
+    assert made[0].of_batches is made[0].batched is torch.sin.op.batched

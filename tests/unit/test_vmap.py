@@ -204,7 +204,7 @@ def test_an_error_in_a_rule_is_an_error(monkeypatch):
         raise KeyError("a mistake")
     x = torch.rand(3, 4)
     torch.vmap(torch.sin)(x)
-    monkeypatch.setattr(torch.sin.op, "of_batches", dispatch.forward_of(fails))
+    monkeypatch.setattr(torch.sin.op, "batched", dispatch.forward_of(fails))
     with pytest.raises(KeyError, match="a mistake"):
         torch.vmap(torch.sin)(x)
 

@@ -55,7 +55,7 @@ class Op:
     backward_name: str
     node_classes: dict[str, type[Node]]        # the classes of a Function's nodes by their names
     function: Any = None       # the autograd.Function, if the op is one
-    of_batches: Any = None     # the forward that takes batches too, once vmap has been used (func/dispatch.py)
+    batched: Any = None        # the forward that takes batches too, once vmap has been used (func/dispatch.py)
     run_of_batches: Any = None  # the rules that take batches too
     original: Op | None = None  # the op that this one was renamed from
     of_wide_scalar = False     # whether it is an operation made by `with_wide_scalar`
@@ -98,9 +98,8 @@ class Op:
     made = [0]
     #: Every op, in order of creation; the op of a Function is dropped with its class.
     registry: weakref.WeakKeyDictionary[Op, None] = weakref.WeakKeyDictionary()
-    #: The forms of ops for half precision and records, and functions that are called with each form that is made.
-    forms: weakref.WeakKeyDictionary[Op, None] = weakref.WeakKeyDictionary()
-    form_made: list[Callable[[Op], None]] = []
+    #: While a thread records, a function(op) that makes the forward that notes its calls (capture/exchanged.py).
+    noted: list[Callable[[Op], Callable] | None] = [None]
 
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
                  multi: bool = False, view: bool = False, rules: dict[str, Callable] | None = None,
@@ -138,6 +137,12 @@ class Op:
         self.registry[self] = None
         self.made[0] += 1
 
+    @property
+    def of_batches(self) -> Any:
+        """The forward while the seam is up: `batched`, or one that notes its calls while a thread records."""
+        note = self.noted[0]
+        return self.batched if note is None or self.function is not None else note(self)
+
     def _set_name(self, name):
         self.name, _, overload = name.partition(".")
         # log1p: Log1PBackward0
@@ -167,15 +172,9 @@ class Op:
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
             op.forward, op.computes_in, op.ufunc = self.in_bfloat16 or compute, dt.DIFFERENTIABLE, None
-            op.of_batches = self.through(op.forward)
-            self._enter_form(op)
+            op.batched = self.through(op.forward)
+            self.made[0] += 1
         return self._widened
-
-    def _enter_form(self, op):
-        self.forms[op] = None
-        self.made[0] += 1
-        for notice in self.form_made:
-            notice(op)
 
     def of_records(self, record: np.dtype) -> Op:
         """The same operation for records other than bfloat16: computed as widened, and its result rounded. In its
@@ -186,9 +185,9 @@ class Op:
             return run(g, saved, edges) if isinstance(g, Tensor) else run_by_steps(run, g, saved, edges)
         op = copy.copy(self)
         op.forward = self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record))
-        op.computes_in, op.ufunc, op.of_batches = dt.DIFFERENTIABLE, None, self.through(op.forward)
+        op.computes_in, op.ufunc, op.batched = dt.DIFFERENTIABLE, None, self.through(op.forward)
         op.run, op.run_of_batches, op.converts, op.stored = by_steps, None, True, (record,)
-        self._enter_form(op)
+        self.made[0] += 1
         return op
 
     def with_wide_scalar(self) -> Op:
@@ -201,11 +200,11 @@ class Op:
         op = copy.copy(self)
         op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
         op.ufunc, op.in_bfloat16, op.on_records, op.stored = None, None, None, ()
-        op.of_batches = self.through(compute)
+        op.batched = self.through(compute)
         op.elementwise = op.of_wide_scalar = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run, op.run_of_batches = op._all_rules(), None
-        self._enter_form(op)
+        self.made[0] += 1
         return op
 
     def _places(self, rule, given):

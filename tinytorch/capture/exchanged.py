@@ -1,9 +1,8 @@
 """Replaces functions of the library while a thread records (steps.py), and puts them back afterwards.
 
-Operations get a forward that notes a step; it is stored as `Op.of_batches`, the forward that is used while the seam is
-up. Functions that are one step (kinds/one_step.py) get a form that notes it. The engine's walk over the tape is
-replaced by that of backward.py. A step of an optimiser becomes one step of the program, and zero_grad one step for each
-parameter.
+Operations get a forward that notes a step (`Op.noted`), which is made when one is called. Functions that are one step
+(kinds/one_step.py) get a form that notes it. The engine's walk over the tape is replaced by that of backward.py. A step
+of an optimiser becomes one step of the program, and zero_grad one step for each parameter.
 """
 from __future__ import annotations
 
@@ -24,20 +23,15 @@ __all__ = ["install", "uninstall", "update"]
 _PACKAGE = __name__.partition(".")[0]
 
 
-class _Exchanged:
-    """`forwards`: (operation, its forward while a thread records, its `of_batches` before) of each operation. `made` is
-    the number of operations that existed when the list was built."""
+def _noted(o):
+    """A forward of an operation that notes a step in the recording of its thread."""
+    inner = o.batched or o.forward
 
-    made, forwards = 0, []
-
-
-def _wrapper_of(o):
     def compute(*args):
         recording = here.recording
         if recording is None or recording.depth:
             return inner(*plain(args)) if recording is None else inner(*args)
         return recording.forward(o, inner, args)
-    inner = o.of_batches or o.forward
     return compute
 
 
@@ -52,14 +46,7 @@ def _as_one_step(function):
 
 def install() -> None:
     """Replaces operations, backward and optimisers by forms that note steps in the recording."""
-    known = _Exchanged.forwards
-    if _Exchanged.made != Op.made[0] or any([o.of_batches is not before for o, _, before in known[:8]]):
-        ops = [o for o in (*Op.registry, *Op.forms) if o.function is None]
-        known = [(o, _wrapper_of(o), o.of_batches) for o in ops]
-        _Exchanged.made, _Exchanged.forwards = Op.made[0], known
-    for o, compute, _ in known:
-        o.of_batches = compute
-    Op.form_made.append(_exchange)
+    Op.noted[0] = _noted
     for function in STEPS:
         function.__globals__[function.__name__] = _as_one_step(function)
     engine._walk, Standing.made = walk, _standing
@@ -67,21 +54,11 @@ def install() -> None:
     optimizers.Optimizer.zero_grad = _recorded_zero_grad
 
 
-def _exchange(o):
-    """Replaces the forward of a form of an operation that is made during a recording."""
-    _Exchanged.forwards.append((o, compute := _wrapper_of(o), o.of_batches))
-    _Exchanged.made = Op.made[0]               # this form was the last one that was made
-    o.of_batches = compute
-
-
 def uninstall() -> None:
     """Puts the replaced functions back."""
-    if _exchange in Op.form_made:              # the end of a backward's recording may have put them back before
-        Op.form_made.remove(_exchange)
+    Op.noted[0] = None
     for function in STEPS:
         function.__globals__[function.__name__] = function
-    for o, _, before in _Exchanged.forwards:
-        o.of_batches = before
     engine._walk, Standing.made = eager_walk, None
     ArrayOptimizer._step_group = _step_group
     optimizers.Optimizer.zero_grad = _zero_grad

@@ -301,10 +301,10 @@ def install() -> None:
     if _Installed.ops == made:
         return
     Op.through = staticmethod(forward_of)
-    calls = [call for call in CALLS if call.op.of_batches is None]
+    calls = [call for call in CALLS if call.op.batched is None]
     forwards = {}
     ops = [op for op in {**Op.registry, **{call.op: None for call in calls}}
-           if op.function is None and op.of_batches is None]
+           if op.function is None and op.batched is None]
     for op in [op for op in ops if op.batches is not None]:
         FAMILIES[op.forward] = FAMILIES[op.in_bfloat16] = functools.partial(WORDS[op.batches], o=op)
     for op in ops:
@@ -313,7 +313,7 @@ def install() -> None:
         op.run_of_batches = backward_of(op.run, op.forward, op.name)
         op._widened = None
     for op in ops:
-        op.of_batches = op.forward = forwards[op.forward]      # rules call forwards, too
+        op.batched = op.forward = forwards[op.forward]      # rules call forwards, too
     for call in calls:
         call.widened, call.stored = None, {}   # both are made again, from operations that take batches
     for record in TABLE.values():

@@ -210,7 +210,7 @@ def _variant(call):
         result = compute(args[:o.first], *args[o.first:])
         return (result, []) if o.aux else result
     o.forward, o.run, o.run_recorded = shaped, _gradients, _gradients
-    o.of_batches = o.run_of_batches = o.ufunc = None
+    o.batched = o.run_of_batches = o.ufunc = None
     make, flags = call.make
     return make(o, shaped, *flags)
 
