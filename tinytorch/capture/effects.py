@@ -151,7 +151,7 @@ class Watch:
 
     def _event(self, frame, event, argument):
         code = frame.f_code
-        kind = _kinds.get(code)
+        kind = _kinds.get(id(code))
         if kind is _LIBRARY or kind is None and (kind := _kind(code, frame)) is _LIBRARY:
             return
         if event == "call":
@@ -352,15 +352,17 @@ _ACCOUNTS = tuple([f"{_PACKAGE}.{name}" for name in (
 
 
 _LIBRARY, _PROGRAM, _STANDARD, _MODULES, _KEEPS = range(5)
-#: Functions that read or set the state of the random number generator.
-_OF_STREAM = {f.__code__: _KEEPS for f in vars(random).values() if getattr(f, "said", {}).get("leaves")}
-_kinds: dict[CodeType, int] = dict(_OF_STREAM)
+#: The code of functions that read or set the state of the random number generator.
+_OF_STREAM = [f.__code__ for f in vars(random).values() if getattr(f, "said", {}).get("leaves")]
+#: id of the code of a function -> its kind. Code is held in `_held` and not a key: its hash reads all its instructions.
+_kinds: dict[int, int] = {id(code): _KEEPS for code in _OF_STREAM}
+_held: list[CodeType] = []
 _PLACE = os.path.dirname(os.__file__)
 
 
 def _kind(code, frame):
     """The owner of a function: the library (or NumPy), Python's standard library, or the program."""
-    kind = _kinds.get(code)
+    kind = _kinds.get(id(code))
     if kind is None:
         module, file = frame.f_globals.get("__name__") or "", code.co_filename
         if module.partition(".")[0] in (_PACKAGE, "numpy") or not module or file.startswith("<frozen") or (
@@ -374,10 +376,12 @@ def _kind(code, frame):
             kind = _STANDARD
         else:
             kind = _PROGRAM
-        if len(_kinds) > 100000:
+        if len(_held) > 100000:
             _kinds.clear()
-            _kinds.update(_OF_STREAM)
-        _kinds[code] = kind
+            _held.clear()
+            _kinds.update([(id(code), _KEEPS) for code in _OF_STREAM])
+        _held.append(code)
+        _kinds[id(code)] = kind
     return kind
 
 
