@@ -20,8 +20,11 @@ from typing import Any
 import numpy as np
 
 from .. import random
+from ..autograd.grad_mode import mode
+from ..autograd.torch_function import PLAIN, state
 from ..kernels import later
 from ..nn import Module
+from ..nn.parameter import Buffer, Parameter
 from ..optim import Optimizer
 from ..tensor import Tensor
 from .reads import Reads
@@ -148,6 +151,14 @@ class Watch:
         finally:
             sys.setprofile(None)
             self._quiet = True
+
+    def public(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """function(*args, **kwargs) for a public function. With plain arguments it runs functions of the program only
+        in modes and in hooks of saved tensors; else it runs `aloud`."""
+        if self._quiet and (state.modes or mode.saved_tensors_hooks is not None or not _are_plain(args) or not
+                            _are_plain(kwargs.values())):
+            return self.aloud(function, args, kwargs)
+        return function(*args, **kwargs)
 
     def _event(self, frame, event, argument):
         code = frame.f_code
@@ -283,6 +294,14 @@ class Watch:
             self.reason = f"a call of {module}.{name}"
 
 
+def _are_plain(args):
+    for x in args:
+        if type(x) not in _OF_LIBRARY and not (type(x) in (tuple, list) and _are_plain(x)):
+            return False
+    return True
+
+
+_OF_LIBRARY = PLAIN - {FunctionType} | {Parameter, Buffer}
 #: A Watch that is never entered.
 UNWATCHED = Watch()
 

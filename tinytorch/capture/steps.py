@@ -434,11 +434,11 @@ class Recording:
     # -------------------------------------------------------------- calls of public functions
     def see(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """The answer to the seam for a call of a public function in this thread."""
+        if self.depth:
+            return UNSEEN
         return self.watch.quietly(self._see, function, args, kwargs)
 
     def _see(self, function, args, kwargs):
-        if self.depth or self.inside < 0:
-            return UNSEEN
         if mode.vmap_levels or mode.grad_levels or mode.dual_level is not None:
             self.stop("a transform of torch.func")
             return UNSEEN
@@ -476,7 +476,7 @@ class Recording:
         self.inside += 1
         self.depth += maker
         try:
-            result = self.watch.aloud(function, args, kwargs)
+            result = self.watch.public(function, args, kwargs)
         except Exception as error:
             self.depth -= maker
             self.inside -= 1

@@ -67,8 +67,6 @@ class Traced(StandIn):
     def __init__(self, value, recording):
         self.value, self.recording = value, recording
 
-    raw = property(lambda self: self.value)
-    memory = property(lambda self: self.value)
     base = property(lambda self: self.value if self.value.base is None else self.value.base)
     device = property(lambda self: _cpu())
 
@@ -178,6 +176,7 @@ def _cpu():
     return CPU
 
 
+Traced.raw = Traced.memory = Traced.value
 _REAL, _IMAG = operator.attrgetter("real"), operator.attrgetter("imag")
 _ABOUT_MEMORY = {np.may_share_memory, np.shares_memory, np.shape, np.ndim, np.size, np.result_type, np.can_cast,
                  np.iscomplexobj, np.isrealobj}

@@ -10,6 +10,7 @@ the memory asks for `raw`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -50,17 +51,18 @@ class StandIn(NDArrayOperatorsMixin):
     __slots__ = ()
     raw: Any                                   # what it stands upon, of each class
     __hash__ = None
-    __class__ = property(lambda self: ndarray)
+    _seems = ndarray
+    __class__ = property(attrgetter("_seems"))
 
-    shape = property(lambda self: self.raw.shape)
-    strides = property(lambda self: self.raw.strides)
-    ndim = property(lambda self: self.raw.ndim)
-    size = property(lambda self: self.raw.size)
-    dtype = property(lambda self: self.raw.dtype)
-    itemsize = property(lambda self: self.raw.itemsize)
-    nbytes = property(lambda self: self.raw.nbytes)
-    flags = property(lambda self: self.raw.flags)
-    base = property(lambda self: self.raw)     # never None, so that a search for the owner of the memory ends there
+    shape = property(attrgetter("raw.shape"))
+    strides = property(attrgetter("raw.strides"))
+    ndim = property(attrgetter("raw.ndim"))
+    size = property(attrgetter("raw.size"))
+    dtype = property(attrgetter("raw.dtype"))
+    itemsize = property(attrgetter("raw.itemsize"))
+    nbytes = property(attrgetter("raw.nbytes"))
+    flags = property(attrgetter("raw.flags"))
+    base = property(attrgetter("raw"))         # never None, so that a search for the owner of the memory ends there
     T = property(lambda self: self.transpose())
     mT = property(lambda self: self.swapaxes(-1, -2))
 
