@@ -18,7 +18,7 @@ from ..autograd.saved import checked
 from ..kernels.sums import of_batch
 from ..tensor import Tensor, wrap
 from .calls import here
-from .program import TENSOR, Step
+from .program import TENSOR, Step, ref
 from .traced import Traced, Unrecordable, plain
 
 __all__ = ["Walk", "walk"]
@@ -282,7 +282,7 @@ class Walk:
             recording.know(leaf, TENSOR)
         if recording.external[id(leaf)][-1] != TENSOR:
             raise Unrecordable("the gradient of an argument is set")
-        given = recording.template(g)
+        given = ref(recording.slot_of(plain(g)))
         grad, before = leaf._grad, recording.external[id(leaf)][4]
         if plain(leaf._array).dtype != g.dtype or leaf._grad_dtype != "own":
             raise Unrecordable("a gradient whose dtype differs from that of its leaf")

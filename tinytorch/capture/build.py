@@ -55,9 +55,9 @@ class _OfBackward(Recording):
             return super().slot_of(array)
         slot = self.forward_recording.slots[there]
         if slot.origin == TENSOR:
-            index = self.enter(array, TENSOR, value=slot.value, array=slot.array)
+            index = self.enter(array, TENSOR, slot.value, slot.array)
         elif slot.origin == CONSTANT:
-            index = self.enter(array, CONSTANT, array=slot.array)
+            index = self.enter(array, CONSTANT, held=slot.array)
         else:
             index = self.enter(array, INPUT)
             self._take(there, index)
@@ -67,7 +67,7 @@ class _OfBackward(Recording):
         self.saved.append(there)
         self.from_there.append(index)
 
-    def template(self, x):
+    def template(self, x, read):
         if not isinstance(x, np.ndarray) and id(x) not in self.ids and type(x) not in steps._KEPT and not isinstance(
                 x, steps._LITERALS):
             there = self.forward_recording.ids.get(id(x))
@@ -77,7 +77,7 @@ class _OfBackward(Recording):
                 self.ids[id(x)] = index
                 self.held.append(x)
                 self._take(there, index)
-        return super().template(x)
+        return super().template(x, read)
 
 
 class _ToEdges(Walk):
@@ -358,8 +358,9 @@ def difference(a: Program, b: Program) -> str | None:
         if x.origin == CONSTANT and x.array is not y.array and not _same_numbers(x.array, y.array):
             return f"a constant of shape {x.shape}, and then a different constant"
     for x, y in zip(a.steps, b.steps):
-        if x.kind != y.kind or x.op is not y.op or not _same(*[
-                (s.call, s.args, s.kwargs, s.results, s.argument, s.fresh) for s in (x, y)]):
+        if x.kind != y.kind or x.op is not y.op or x.argument != y.argument or x.fresh is not y.fresh or not (
+                _same(x.call, y.call) and _same(x.args, y.args) and _same(x.kwargs, y.kwargs) and
+                _same(x.results, y.results)):
             return f"{x.name or x.kind}, and then {y.name or y.kind}, or different arguments"
     if not _same((a.inputs, a.outputs, a.saved, a.edges), (b.inputs, b.outputs, b.saved, b.edges)):
         return "a different result"
@@ -381,7 +382,12 @@ def _same(a, b):
     if type(a) is not type(b):
         return False
     if isinstance(a, (tuple, list)):
-        return len(a) == len(b) and all([_same(x, y) for x, y in zip(a, b)])
+        if len(a) != len(b):
+            return False
+        for x, y in zip(a, b):
+            if x is not y and not _same(x, y):
+                return False
+        return True
     if a.__class__ is dict:
         return list(a) == list(b) and all([_same(a[key], b[key]) for key in a])
     if a.__class__ is slice:

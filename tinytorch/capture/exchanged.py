@@ -113,7 +113,7 @@ def _group_as_step(recording, self, group):
     except Unrecordable as error:
         recording.stop(str(error))
         return _step_group(self, group)
-    grads = [None if p._grad is None else recording.template(p._grad._array) for p in group["params"]]
+    grads = [None if p._grad is None else recording.slot_of(p._grad._array) for p in group["params"]]
     versions = [p._version_counter[0] for p in group["params"]]
     recording.depth += 1
     try:
@@ -127,7 +127,7 @@ def _group_as_step(recording, self, group):
     number = next(i for i, found in enumerate(self.param_groups) if found is group)
     written = tuple([recording.slot_of(p._array) for p, g in zip(group["params"], grads) if g is not None])
     recording.steps.append(Step("update", update, (self, number), {}, None, name=type(self).__name__,
-                                reads=tuple([g.slot for g in grads if g is not None]), writes=written))
+                                reads=tuple([g for g in grads if g is not None]), writes=written))
     recording.effects = True
     return result
 

@@ -19,7 +19,7 @@ from ..autograd.node import Op
 from ..tensor import Tensor
 
 __all__ = ["CONSTANT", "Earlier", "GRAD", "INPUT", "MADE", "Output", "Program", "Ref", "Slot", "Step", "TENSOR",
-           "filled", "refs"]
+           "filled", "ref", "refs"]
 
 #: The sources of the value of a slot.
 INPUT, TENSOR, GRAD, CONSTANT, MADE = "input", "tensor", "grad", "constant", "made"
@@ -29,6 +29,16 @@ class Ref(NamedTuple):
     """Stands for the value of a slot in the arguments and results of a step."""
 
     slot: int
+
+
+_REFS: list[Ref] = []
+
+
+def ref(slot: int) -> Ref:
+    """The Ref of a slot: the same object at each call, so that equal programs mostly have identical arguments."""
+    while len(_REFS) <= slot:
+        _REFS.append(Ref(len(_REFS)))
+    return _REFS[slot]
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ from .calls import (
 )
 from .effects import UNWATCHED, is_own
 from .exchanged import install, uninstall
-from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Ref, Slot, Step, refs
+from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Slot, Step, ref
 from .traced import Traced, Unrecordable, plain
 
 __all__ = ["Recording", "here"]
@@ -57,7 +57,7 @@ class Recording:
         self.reason, self.open, self.depth, self.inside = None, False, 0, 0
         self.ids: dict[int, int] = {}          # id of an array, or of an object, -> its slot
         self.roots: dict[int, int] = {}        # id of an array that owns memory -> its slot
-        self.starts: dict[int, int] = {}       # slot of a root -> where its first element lies
+        self.owners: dict[int, np.ndarray] = {}        # slot of a root -> its array
         self.arrays: dict[int, np.ndarray] = {}
         self.held: list[Any] = []              # the objects with these ids, kept alive
         self.external: dict[int, tuple] = {}   # id of a tensor -> its state before: see `know`
@@ -124,25 +124,27 @@ class Recording:
             unwrap_held_by_others(alive)
 
     # -------------------------------------------------------------- slots
-    def enter(self, array: np.ndarray, origin: str, /, **known: Any) -> int:
-        """Adds a slot for an array."""
+    def enter(self, array: np.ndarray, origin: str, value: Tensor | None = None, held: np.ndarray | None = None,
+              made: int | None = None) -> int:
+        """Adds a slot for an array. `value`, `held` and `made` are its `value`, `array` and `made`."""
         index = len(self.slots)
-        root = root_of(array)
-        owner = self.roots.get(id(root))
-        slot = Slot(index, origin, array.shape, array.dtype, array.strides, **known)
-        if owner is None:
-            slot.root = index
-            self.roots[id(root)] = index
+        root = array if array.base is None else root_of(array)
+        owner, offset = self.roots.setdefault(id(root), index), 0
+        if owner == index:
             self.held.append(root)
-            self.starts[index] = address_of(array)
-        else:
-            slot.root = owner
-            slot.offset = address_of(array) - self.starts[owner] if array.size else 0
-        self.slots.append(slot)
+            self.owners[index] = array
+        elif array.size:
+            offset = self.offset_of(array, owner)
+        self.slots.append(Slot(index, origin, array.shape, array.dtype, array.strides, owner, offset, value, held,
+                               made))
         self.ids[id(array)] = index
         self.held.append(array)
         self.arrays[index] = array
         return index
+
+    def offset_of(self, array: np.ndarray, owner: int) -> int:
+        """The distance of the first element of `array` from that of the slot of its root."""
+        return address_of(array) - address_of(self.owners[owner])
 
     def slot_of(self, array: np.ndarray) -> int:
         """The slot of an array. An array of unknown origin becomes a view of a known root, or a constant."""
@@ -155,16 +157,16 @@ class Recording:
         owner = self.roots.get(id(root))
         if owner is not None and self.slots[owner].origin != CONSTANT:
             return self._view(array, root, owner)
-        index = self.enter(array, CONSTANT, array=array)
+        index = self.enter(array, CONSTANT, held=array)
         self.unknown.append(index)
         return index
 
     def _view(self, array, root, owner):
         """The slot of a view that was created unseen by the recording. A step that makes it is added."""
-        base, offset = owner, address_of(array) - self.starts[owner]
+        offset = self.offset_of(array, owner)
         index = self.enter(array, MADE, made=len(self.steps))
-        self.steps.append(Step("view", view_of, (Ref(base), array.shape, array.dtype, offset, array.strides), {},
-                               Ref(index), name="view", reads=(base,), makes=(index,)))
+        self.steps.append(Step("view", view_of, (ref(owner), array.shape, array.dtype, offset, array.strides), {},
+                               ref(index), name="view", reads=(owner,), makes=(index,)))
         return index
 
     def standing(self, array: np.ndarray) -> Traced:
@@ -179,29 +181,30 @@ class Recording:
         self.traced.append(weakref.ref(made))
         return made
 
-    def template(self, x: Any) -> Any:
-        """Nested arguments with Refs in place of arrays."""
+    def template(self, x: Any, read: list[int]) -> Any:
+        """Nested arguments with Refs in place of arrays. Their slots are added to `read`."""
         kind = type(x)
-        if kind is Traced:
-            return Ref(self.slot_of(x.value))
-        if kind is np.ndarray:
-            return Ref(self.slot_of(x))
+        if kind is np.ndarray or kind is Traced:
+            index = self.slot_of(x if kind is np.ndarray else x.value)
+            read.append(index)
+            return ref(index)
         if kind in _KEPT or isinstance(x, _LITERALS):
             return x
         found = self.ids.get(id(x))
         if found is not None:
-            return Ref(found)
+            read.append(found)
+            return ref(found)
         if kind is tuple or kind is list:
-            return kind([self.template(y) for y in x])
+            return kind([self.template(y, read) for y in x])
         if kind is dict:
-            return {key: self.template(y) for key, y in x.items()}
+            return {key: self.template(y, read) for key, y in x.items()}
         if kind is slice:
-            return slice(self.template(x.start), self.template(x.stop), self.template(x.step))
+            return slice(self.template(x.start, read), self.template(x.stop, read), self.template(x.step, read))
         if isinstance(x, StandIn):
             raise Unrecordable(f"an array of class {kind.__name__}")
         if isinstance(x, tuple):
-            return kind(*[self.template(y) for y in x]) if hasattr(x, "_fields") else kind(
-                [self.template(y) for y in x])
+            parts = [self.template(y, read) for y in x]
+            return kind(*parts) if hasattr(x, "_fields") else kind(parts)
         if isinstance(x, Tensor):
             raise Unrecordable("a tensor within an operation")
         return x
@@ -209,9 +212,10 @@ class Recording:
     def results(self, x: Any, made: list[int], number: int) -> Any:
         """The template of a result. Its new arrays get slots, which are added to `made`."""
         if type(x) is np.ndarray:
-            if id(x) not in self.ids:
-                made.append(self.enter(x, MADE, made=number))
-            return Ref(self.ids[id(x)])
+            index = self.ids.get(id(x))
+            if index is None:
+                made.append(index := self.enter(x, MADE, made=number))
+            return ref(index)
         if x is None or isinstance(x, _LITERALS) and not isinstance(x, np.generic):
             return None
         if type(x) in (tuple, list):
@@ -225,7 +229,7 @@ class Recording:
             self.ids[id(x)] = index
             self.held.append(x)
             made.append(index)
-        return Ref(self.ids[id(x)])
+        return ref(self.ids[id(x)])
 
     # -------------------------------------------------------------- steps
     def step(self, kind: str, call: Callable, args: tuple, kwargs: dict[str, Any], **known: Any) -> Any:
@@ -248,14 +252,14 @@ class Recording:
     def run(self, kind: str, call: Callable, args: tuple, kwargs: dict[str, Any], writes: tuple[int, ...] | None = None,
             **known: Any) -> Any:
         """Like `step`, but the result has ndarrays."""
-        return self.watch.quietly(self._run, kind, call, args, kwargs, writes, known)
-
-    def _run(self, kind, call, args, kwargs, writes, known):
-        args, kwargs = plain(args), plain(kwargs)
+        args, read, before = tuple([plain(x) for x in args]), [], None
         # Slots come first, because an unseen view among the arguments adds a step before this one.
-        given, named = self.template(tuple(args)), self.template(kwargs)
-        read = tuple(dict.fromkeys(refs((given, named))))
-        before = None
+        given = tuple([self.template(x, read) for x in args])
+        named = {}
+        if kwargs:
+            kwargs = plain(kwargs)
+            named = self.template(kwargs, read)
+        read = tuple(dict.fromkeys(read))
         target = _target(kind, call, args, kwargs)
         if target:
             self.undo += [(x, x.copy("K")) for x in target]
@@ -290,8 +294,9 @@ class Recording:
             if kind == "forward" and known["op"].aux and isinstance(result[0], np.generic):
                 result, scalar = (np.asarray(result[0]), *result[1:]), True
             template = self.results(result, made, number)
-        self.steps.append(Step(kind, call, given, named, template, reads=read, writes=writes or (), makes=tuple(made),
-                               scalar=scalar, name=known.pop("name", None) or getattr(call, "__name__", ""), **known))
+        self.steps.append(Step(kind, call, given, named, template, known.get("op"), known.get("argument"),
+                               known.get("name") or getattr(call, "__name__", ""), read, writes or (), tuple(made),
+                               known.get("draws", False), scalar))
         for slot in writes or ():
             root = self.slots[self.slots[slot].root]
             if root.origin == CONSTANT:
@@ -351,7 +356,7 @@ class Recording:
         if self.effects:
             return False
         index = self.slot_of(traced.value)
-        self.steps.append(Step("check", bool, (Ref(index),), {}, bool(traced.value), name="check", reads=(index,)))
+        self.steps.append(Step("check", bool, (ref(index),), {}, bool(traced.value), name="check", reads=(index,)))
         return True
 
     # -------------------------------------------------------------- tensors
@@ -400,7 +405,7 @@ class Recording:
         if found is not None:
             return found
         value = None if origin == INPUT else tensor
-        return self.enter(array, origin, value=value, array=array if origin == TENSOR else None)
+        return self.enter(array, origin, value, array if origin == TENSOR else None)
 
     def grad_of(self, leaf: Tensor) -> int:
         """The slot of the gradient that a leaf had at entry."""
@@ -413,7 +418,7 @@ class Recording:
                     slot.origin, slot.value, slot.array = GRAD, leaf, None
                 self.grads[id(leaf)] = slot.index
             else:
-                self.grads[id(leaf)] = self.enter(array, GRAD, value=leaf)
+                self.grads[id(leaf)] = self.enter(array, GRAD, leaf)
         return self.grads[id(leaf)]
 
     def note(self, result: Any) -> None:
@@ -460,7 +465,7 @@ class Recording:
             return UNSEEN
         if name.endswith(".__set__"):
             return self._set(name, args)
-        if any([t is not None for t in (kwargs.get("generator"),)]):
+        if kwargs.get("generator") is not None:
             self.stop("a generator of random numbers")
             return UNSEEN
         try:
@@ -530,8 +535,8 @@ class Recording:
         number, made = len(self.steps), []
         draws = drawn() != state
         template = self.results(array, made, number)
-        self.steps.append(Step("maker", maker_of(function), self.template(tuple(args)), self.template(dict(kwargs)),
-                               template, name=name, makes=tuple(made), draws=draws))
+        self.steps.append(Step("maker", maker_of(function), self.template(tuple(args), []),
+                               self.template(dict(kwargs), []), template, name=name, makes=tuple(made), draws=draws))
         self.effects = self.effects or draws
         result._array = self.trace(array)
 
