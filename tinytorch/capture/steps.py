@@ -12,7 +12,7 @@ eager.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -252,10 +252,25 @@ class Recording:
     def run(self, kind: str, call: Callable, args: tuple, kwargs: dict[str, Any], writes: tuple[int, ...] | None = None,
             **known: Any) -> Any:
         """Like `step`, but the result has ndarrays."""
-        args, read, before = tuple([plain(x) for x in args]), [], None
         # Slots come first, because an unseen view among the arguments adds a step before this one.
-        given = tuple([self.template(x, read) for x in args])
-        named = {}
+        real, given, read, before = [], [], [], None
+        for x in args:
+            kind_of_x = type(x)
+            if kind_of_x is Traced:
+                x, kind_of_x = x.value, np.ndarray
+            if kind_of_x is np.ndarray:
+                index = self.ids.get(id(x))
+                if index is None:
+                    index = self.slot_of(x)
+                read.append(index)
+                given.append(ref(index))
+            elif kind_of_x in _KEPT:
+                given.append(x)
+            else:
+                x = plain(x)
+                given.append(self.template(x, read))
+            real.append(x)
+        args, named = tuple(real), {}
         if kwargs:
             kwargs = plain(kwargs)
             named = self.template(kwargs, read)
@@ -263,11 +278,12 @@ class Recording:
         target = _target(kind, call, args, kwargs)
         if target:
             self.undo += [(x, x.copy("K")) for x in target]
-        elif writes is None and kind in ("forward", "rule", "joint", "node", "maker"):
-            before = self._copies(read)
+        elif writes is None and kind in _MAY_WRITE:
+            before = [(i, x, x.tobytes()) for i in read if (x := self.arrays.get(i)) is not None and (
+                x.nbytes <= _LARGE and x.dtype.kind != "O")]
         self.depth += 1
         try:
-            if kind in ("forward", "rule", "joint") and not is_own(call):
+            if kind in _RULES and not is_own(call):
                 result = self.watch.aloud(call, args, kwargs)
             else:
                 result = call(*args, **kwargs)
@@ -278,8 +294,9 @@ class Recording:
         if target:
             writes = tuple([self.slot_of(x) for x in target])
         elif before is not None:
-            writes = self._written(before)
-            self.undo += [(self.array(i), before[i]) for i in writes]
+            written = [(i, x, content) for i, x, content in before if x.tobytes() != content]
+            writes = tuple([i for i, _, _ in written])
+            self.undo += [(x, content) for _, x, content in written]
         number, made = len(self.steps), []
         scalar = isinstance(result, np.generic)
         if scalar:
@@ -294,7 +311,7 @@ class Recording:
             if kind == "forward" and known["op"].aux and isinstance(result[0], np.generic):
                 result, scalar = (np.asarray(result[0]), *result[1:]), True
             template = self.results(result, made, number)
-        self.steps.append(Step(kind, call, given, named, template, known.get("op"), known.get("argument"),
+        self.steps.append(Step(kind, call, tuple(given), named, template, known.get("op"), known.get("argument"),
                                known.get("name") or getattr(call, "__name__", ""), read, writes or (), tuple(made),
                                known.get("draws", False), scalar))
         for slot in writes or ():
@@ -306,17 +323,6 @@ class Recording:
         if known.get("draws"):
             self.effects = True
         return result
-
-    def _copies(self, slots):
-        found = {}
-        for index in slots:
-            array = self.array(index)
-            if array is not None and array.nbytes <= _LARGE and self.slots[index].dtype.kind != "O":
-                found[index] = array.tobytes()
-        return found
-
-    def _written(self, before):
-        return tuple([index for index, content in before.items() if self.array(index).tobytes() != content])
 
     def array(self, index: int) -> np.ndarray | None:
         """The array of a slot, or None if the slot holds another object."""
@@ -360,16 +366,16 @@ class Recording:
         return True
 
     # -------------------------------------------------------------- tensors
-    def wrap(self, x: Any) -> None:
+    def wrap(self, values: Iterable) -> None:
         """Puts Traced arrays into the tensors among nested arguments."""
-        if isinstance(x, Tensor):
-            self.wrap_tensor(x)
-        elif isinstance(x, (tuple, list)):
-            for y in x:
-                self.wrap(y)
-        elif x.__class__ is dict:
-            for y in x.values():
-                self.wrap(y)
+        for x in values:
+            if isinstance(x, Tensor):
+                if type(x._array) is not Traced:
+                    self.wrap_tensor(x)
+            elif isinstance(x, (tuple, list)):
+                self.wrap(x)
+            elif x.__class__ is dict:
+                self.wrap(x.values())
 
     def wrap_tensor(self, tensor: Tensor) -> None:
         array = _array_of(tensor)
@@ -441,26 +447,23 @@ class Recording:
         """The answer to the seam for a call of a public function in this thread."""
         if self.depth:
             return UNSEEN
-        return self.watch.quietly(self._see, function, args, kwargs)
-
-    def _see(self, function, args, kwargs):
         if mode.vmap_levels or mode.grad_levels or mode.dual_level is not None:
             self.stop("a transform of torch.func")
             return UNSEEN
         if self.inside:
-            try:
-                self.wrap(args)
-                self.wrap(kwargs)
-            except Unrecordable:
-                if self.inside:
-                    raise
+            self.wrap(args)
+            self.wrap(kwargs.values())
             return UNSEEN
+        return self.watch.quietly(self._see, function, args, kwargs)
+
+    def _see(self, function, args, kwargs):
         state = drawn()
         if self.position is not None and state != self.position:
             self.stop("random numbers that are drawn unseen by the recording")
             return UNSEEN
         name = _name_of(function)
-        if _leaves(function) and _has_tensors(args):
+        has_tensors = _has_tensors(args) or _has_tensors(kwargs.values())
+        if has_tensors and _leaves(function):
             self.stop(f"{name} of a tensor")
             return UNSEEN
         if name.endswith(".__set__"):
@@ -470,14 +473,14 @@ class Recording:
             return UNSEEN
         try:
             self.wrap(args)
-            self.wrap(kwargs)
+            self.wrap(kwargs.values())
         except Exception as error:
             self.stop(str(error))
             return UNSEEN
         self.undo.clear()
         out = kwargs.get("out")
         given = [(t, t._array) for t in (out if isinstance(out, (tuple, list)) else (out,)) if isinstance(t, Tensor)]
-        maker = not _has_tensors((args, kwargs))
+        maker = not has_tensors
         self.inside += 1
         self.depth += maker
         try:
@@ -592,12 +595,12 @@ def _array_of(tensor):
     return array
 
 
-def _has_tensors(x):
-    if isinstance(x, Tensor):
-        return True
-    if isinstance(x, (tuple, list)):
-        return any([_has_tensors(y) for y in x])
-    return x.__class__ is dict and any([_has_tensors(y) for y in x.values()])
+def _has_tensors(values):
+    for x in values:
+        if isinstance(x, Tensor) or isinstance(x, (tuple, list)) and _has_tensors(x) or (
+                x.__class__ is dict and _has_tensors(x.values())):
+            return True
+    return False
 
 
 def _target(kind, call, args, kwargs):
@@ -612,6 +615,9 @@ def _target(kind, call, args, kwargs):
 _WRITERS = "setitem", "fill"
 _WRITING = [np.ndarray.sort, np.ndarray.partition, np.ndarray.put, np.ndarray.fill, np.copyto, np.put, np.fill_diagonal,
             np.put_along_axis, np.add.at, np.subtract.at, np.multiply.at]
+_RULES = frozenset(("forward", "rule", "joint"))
+#: Kinds of steps that are looked at for writes to their arguments.
+_MAY_WRITE = _RULES | {"node", "maker"}
 _LARGE = 1 << 24
 _KEPT = {int, float, str, bool, type(None)}
 _PLAIN = {Tensor, Parameter, Buffer}
