@@ -207,12 +207,11 @@ class Reads:
                 self._todo += own.get("_modules", {}).values()
         if not isinstance(x, Module) or kind.__module__.partition(".")[0] != _PACKAGE:
             self._class(kind)
-        for base in kind.__mro__:
-            for name, descriptor in vars(base).items():
-                if type(descriptor) is _MEMBER and self._is_named(name):
-                    value = _slot(descriptor, x)
-                    self.slots.append((descriptor, x, value))
-                    self._todo.append(value)
+        for name, descriptor in _members(kind):
+            if self.names is None or name in self.names:
+                value = _slot(descriptor, x)
+                self.slots.append((descriptor, x, value))
+                self._todo.append(value)
 
     def _class(self, x):
         for base in x.__mro__:
@@ -220,9 +219,6 @@ class Reads:
                 self._named(vars(base))
             elif base.__module__.partition(".")[0] != _PACKAGE and base is not object:
                 return
-
-    def _is_named(self, name):
-        return self.names is None or name in self.names
 
     def _named(self, room, kind=None):
         """Guards the values of a dict of attributes whose names are read.
@@ -252,6 +248,12 @@ class _Slotted:
 
 
 _MEMBER = type(_Slotted.a)
+
+
+@functools.lru_cache(maxsize=4096)
+def _members(kind: type) -> list[tuple[str, Any]]:
+    """(name, descriptor) of each attribute in the __slots__ of a class and its bases."""
+    return [(name, x) for base in kind.__mro__ for name, x in vars(base).items() if type(x) is _MEMBER]
 
 
 def _equal(a, b):
