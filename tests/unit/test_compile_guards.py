@@ -2,7 +2,9 @@
 import collections
 import functools
 import itertools
+import sys
 import types
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import tinytorch as torch
 from tinytorch.autograd import identity
 from tinytorch.capture import compiled, quick, ready
+from tinytorch.capture.effects import _scanned, _told_by_dis
 from tinytorch.capture.lowered import maker, text
 
 
@@ -466,3 +469,12 @@ def test_arguments_that_c_compares():
             in_c, in_python = (m.function("", ["return True"], {}) for m in (match, match._replace(signature=None)))
             for args in calls:
                 assert in_c(args) == in_python(args), args
+
+
+def test_what_code_reads_is_found_without_dis():
+    """Both ways agree for the functions of this package, and for code of more than 256 names."""
+    many = compile("\n".join([f"a = g{i}.x{i}" for i in range(300)]), "many", "exec")
+    codes = [many, *[f.__code__ for module in list(sys.modules.values()) for f in list(vars(module).values())
+                     if isinstance(f, FunctionType) and (f.__module__ or "").startswith(torch.__name__)]]
+    assert len(codes) > 1000 and [code for code in codes if _scanned.__wrapped__(code) != _told_by_dis(code)] == []
+    assert len(_scanned(many)[1]) == 300 and _scanned(compile("x.y = len(z)", "", "exec"))[1] == ("len", "z", "x")

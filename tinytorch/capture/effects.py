@@ -58,6 +58,29 @@ _READERS = frozenset(("__dict__", "vars", "copy", "deepcopy", "asdict", "astuple
 def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], bool]:
     """Three facts about a function's code: a description of its first write to a variable outside of the function, or
     None; the globals that it reads; whether it may read attributes by names that it computes."""
+    if _TOLD_BY_DIS.isdisjoint(code.co_code[::2]) and "getattr" not in code.co_names and "hasattr" not in code.co_names:
+        return None, _globals_in(code), False
+    return _told_by_dis(code)
+
+
+def _globals_in(code):
+    """The names of the globals that a function's code reads. `dis` takes ten times as long to find them."""
+    found, argument = {}, 0
+    for number, part in zip(code.co_code[::2], code.co_code[1::2]):
+        argument |= part
+        if number == _LOAD_GLOBAL or number == _LOAD_NAME:
+            found[code.co_names[argument >> (number == _LOAD_GLOBAL and _FLAGGED)]] = None
+        argument = argument << 8 if number == _EXTENDED else 0
+    return tuple(found)
+
+
+_LOAD_GLOBAL, _LOAD_NAME, _EXTENDED = map(dis.opmap.__getitem__, ("LOAD_GLOBAL", "LOAD_NAME", "EXTENDED_ARG"))
+#: From Python 3.11 on the lowest bit of the argument of LOAD_GLOBAL says whether it also pushes NULL.
+_FLAGGED = sys.version_info >= (3, 11)
+_TOLD_BY_DIS = frozenset([dis.opmap[name] for name in (*_SIDE, "STORE_DEREF") if name in dis.opmap])
+
+
+def _told_by_dis(code):
     reason, read, dynamic, asked = None, [], False, None
     for instruction in dis.get_instructions(code):
         name = instruction.opname
