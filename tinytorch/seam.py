@@ -214,7 +214,7 @@ def door(function: Callable, failed: Callable | None = None) -> Callable:
     return named_as(function, call)
 
 
-def repeating_door(function: Callable, failed: Callable, repeats: Any) -> Callable:
+def repeating_door(function: Callable, failed: Callable | None, repeats: Any) -> Callable:
     """`door` for a function whose calls `repeats` may answer (autograd/repeats.py)."""
     public = None
 
@@ -230,6 +230,8 @@ def repeating_door(function: Callable, failed: Callable, repeats: Any) -> Callab
                 return repeats.learn(key, function, args, kwargs) if found is True else found
             return function(*args, **kwargs) if kwargs else function(*args)
         except Exception as error:
+            if failed is None:
+                raise
             return failed(public, error, args, kwargs)
     return named_as(function, call)
 

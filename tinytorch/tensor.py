@@ -122,6 +122,7 @@ def said(**what: Any) -> Callable[[Callable], Callable]:
     leaves     whether it is a way out of what can be recorded of tensors (capture/steps.py): to Python numbers, to
                memory that others write to, to hooks, to the stream of random numbers
     autocast   as for a public function (public.py)
+    repeats    as for a public function: whether its calls may be answered by what is kept of earlier ones
     """
     def decorate(function):
         function.said = what

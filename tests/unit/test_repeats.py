@@ -25,10 +25,9 @@ def times(function, n=60):
     return result
 
 
-def records(function):
-    """The number of records in the table of a public function."""
-    table = np.frombuffer(TABLE[function].repeats.table, np.int64)
-    return int(np.count_nonzero(table[2:24:3])) if len(table) else 0
+def records(repeats):
+    """The number of records in the table of a function."""
+    return int(np.count_nonzero(np.frombuffer(repeats.table, np.int64, 24)[2::3])) if repeats.table else 0
 
 
 @pytest.fixture
@@ -185,6 +184,101 @@ def test_records_hold_no_tensors(fresh):
     died = called()
     gc.collect()
     assert died() is None
+
+
+def kept_of(function):
+    """The `Repeats` of a method."""
+    return function.__closure__[function.__code__.co_freevars.index("repeats")].cell_contents
+
+
+VIEWS = [("view", (-1,)), ("view", (2, 12)), ("unsqueeze", (1,)), ("t", ()), ("transpose", (0, 1)), ("permute", (1, 0)),
+         ("expand", (2, -1, -1)), ("diagonal", (1,)), ("reshape", (2, 2, 6)), ("flatten", ()),
+         ("unflatten", (1, (2, -1)))]
+
+
+@needs_records
+@pytest.mark.parametrize("name, args", VIEWS)
+def test_views_are_made_as_the_function_makes_them(name, args, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    method, whole = getattr(torch.Tensor, name), torch.randn(8, 6)
+    times(lambda: method(torch.randn(4, 6), *args))
+    times(lambda: method(whole[4:], *args))
+    assert records(kept_of(method)) > 0
+    plain = torch.randn(4, 6)
+    for x in (plain, whole[4:]):
+        with torch.no_grad():
+            expected = method(x, *args)
+        made = method(x, *args)
+        assert made.data_ptr() == expected.data_ptr() and made.storage_offset() == expected.storage_offset()
+        assert (made.shape, made.stride(), made.dtype) == (expected.shape, expected.stride(), expected.dtype)
+        assert made._base is (x if x is plain else whole) and made.is_leaf and not made.requires_grad
+        assert made.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+        before = x._version
+        with torch.no_grad():
+            x.mul_(2)
+        assert made._version == before + 1 and torch.equal(made, method(x.clone(), *args))
+        if name != "expand":
+            made.add_(1)
+            assert x._version == before + 2 and torch.equal(method(x, *args), made)
+
+
+@needs_records
+def test_parts_refuse_writes_that_are_recorded(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    x = torch.randn(4, 6)
+    parts = times(lambda: x.chunk(2))
+    assert records(kept_of(torch.Tensor.chunk)) > 0 and [part._base for part in parts] == [x, x]
+    for part in (x.chunk(2)[1], x.chunk(2)[1].t(), *times(lambda: parts[0].chunk(2, 1))):
+        with pytest.raises(RuntimeError, match="is the output of a function that returns multiple views"):
+            part.mul_(torch.ones((), requires_grad=True))
+
+
+@needs_records
+def test_views_in_modes_go_the_long_way(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    x = torch.randn(5, 6)
+    with torch.no_grad():
+        inside = times(lambda: x.t())
+    with pytest.raises(RuntimeError, match="was created in no_grad mode"):
+        inside.mul_(torch.ones((), requires_grad=True))
+    times(lambda: x.t())
+    with torch.no_grad():
+        inside = x.t()
+    with pytest.raises(RuntimeError, match="was created in no_grad mode"):
+        inside.mul_(torch.ones((), requires_grad=True))
+    with torch.inference_mode():
+        made = torch.randn(5, 6)
+        assert x.t().is_inference() is False and made.t().is_inference()
+    assert times(lambda: made.t()).is_inference() and not x.t().is_inference()
+    y = torch.randn(5, 6, requires_grad=True)
+    y.t().sum().backward()
+    assert torch.equal(y.grad, torch.ones(5, 6)) and y.detach().t()._base is not None
+    part = x.t()
+    x.requires_grad_()
+    (part * 2).sum()                           # made before its base required gradients
+    (x.t() * 2).sum().backward()
+    assert torch.equal(x.grad, torch.full((5, 6), 2.0))
+
+
+@needs_records
+def test_a_view_keeps_its_base_alive(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    import gc
+    import weakref
+    x = torch.randn(4, 6)
+    made = times(lambda: x.t())
+    died, array = weakref.ref(x), weakref.ref(x._array)
+    x = None
+    gc.collect()
+    assert died() is made._base and array() is not None
+    made = None
+    gc.collect()
+    assert died() is None and array() is None
+    y, counts = torch.randn(4, 6), [sys.getrefcount(x) for x in (None, False)]
+    for _ in range(1000):
+        y.t()
+    assert sys.getrefcount(y) == 2
+    assert all([abs(sys.getrefcount(x) - n) < 100 for x, n in zip((None, False), counts)])
 
 
 def test_doors_read_what_is_kept():

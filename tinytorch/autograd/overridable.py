@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import not_a_tensor
-from ..seam import UNSEEN, VARIABLE, door, door_of_one, door_of_two, is_door, known_as, seam, twin
+from ..seam import UNSEEN, VARIABLE, door, door_of_one, door_of_two, is_door, known_as, repeating_door, seam, twin
 from ..tensor import Size, Tensor, instance_of, said
 from . import late_bound
 from .casts import cast_call
+from .repeating import Repeats
 from .torch_function import (
     PLAIN,
     DisableTorchFunction,
@@ -422,7 +423,7 @@ def _complete_method(name, value, said):
     if "place" in known:                       # it is a function of torch too
         made = twin(value)
     elif "record" not in known:                # a method with a record looks at the seam already
-        made = known_as(value if is_door(value) else _with_door(value))
+        made = known_as(value if is_door(value) else _with_door(value, said))
     made.place, made.said = ("Tensor", name), said
     made.__module__, made.__qualname__ = Tensor.__module__, f"Tensor.{name}"      # the path by which pickle finds it
     made.__name__ = said.get("called", name)
@@ -435,7 +436,9 @@ def _function_of(name):
     return re.fullmatch("__[ri]?(.+)__", name)[1] if name[:2] == "__" else name      # type: ignore[index]
 
 
-def _with_door(function):
+def _with_door(function, said):
+    if said.get("repeats"):
+        return repeating_door(function, None, Repeats())
     code = function.__code__
     plain = not (function.__defaults__ or function.__kwdefaults__ or code.co_flags & VARIABLE)
     if plain and code.co_argcount == 1:

@@ -5,7 +5,8 @@ strides of its tensors and from its other arguments, and never from the numbers 
 read. Its door then asks `again`, which is in C (kernels/native/repeat.c), for a record of such a call. The third and
 the fourth call with the same arguments, but for the numbers in tensors, are listened to. If they pass the same to
 kernels, up to addresses, then a record of these kernels is written. The record is tried, with other numbers in its new
-memory and in the tensors, and used if its results are the function's, bit for bit.
+memory and in the tensors, and used if its results are the function's, bit for bit. A result is a new tensor, an
+argument, or a view of one. A record also says which arguments the function writes to.
 """
 from __future__ import annotations
 
@@ -18,10 +19,13 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..kernels import native
-from ..kernels.native.objects import builtin_of_library, of_library
+from ..kernels.native.objects import builtin_of_library, capi, of_library
+from ..kinds.lazy import address_of
 from ..seam import on_settings
 from ..tensor import Size, Tensor, new_tensor_state, wrap
 from . import identity
+from .grad_mode import all_threads
+from .views import NEVER, View
 
 try:
     import ctypes
@@ -36,6 +40,8 @@ _MOST_HEARD = 8
 _WORDS_OF_NOTES, _WORDS_OF_CONTENT, _MOST_MADE = 1 << 15, 128, 8
 _ARRAY, _CALL, _LOOP, _HELD, _UNKNOWN = range(5)
 _NUMBER, _OF_ARGUMENT, _OF_MADE, _IN_RECORD = range(4)
+_NEW, _GIVEN, _VIEW = range(3)
+_MOST_RESULTS = 64
 _WHOLE, _REAL = range(2)
 
 
@@ -44,7 +50,7 @@ def _never(args):
 
 
 def begin(repeats: Any) -> None:
-    """Gives a function's `Repeats` (public.py) a table, and `again` in C; without the library, an `again` that never
+    """Gives a function's `Repeats` a table, and `again` in C; without the library, an `again` that never
     knows a result."""
     made = _of_library()
     if made is None:
@@ -61,20 +67,19 @@ def learn(repeats: Any, key: tuple, call: Callable, args: tuple, kwargs: dict[st
     if repeats.left <= 0:
         return call(*args, **kwargs)
     repeats.left -= 1
+    tensors = _tensors(key)
+    before = [_version(x) for x in tensors]
     result, notes = _heard(call, args, kwargs)
-    name, written = _keyed(key), _written(key, result, notes)
+    name, written = _keyed(key), _written(tensors, before, result, notes)
     before = repeats.heard.pop(name, None)
     if before is None:
         if len(repeats.heard) > _MOST_HEARD:
             repeats.heard.clear()
         repeats.heard[name] = written
     elif before == written and written is not None:
-        record = _packed(key, name, result, *written)
-        others = _others(key, args, kwargs)
-        if _agrees(result, record, key) and others is not None:
-            key_of_others, args, kwargs = others
-            if _agrees(call(*args, **kwargs), record, key_of_others):
-                repeats.learned((record, key))
+        record = _packed(key, name, result, written)
+        if (written.places or _agrees(result, record, key)) and _agrees_for_others(call, record, key, args, kwargs):
+            repeats.learned((record, key))
     return result
 
 
@@ -122,8 +127,29 @@ def _numbers_like(array, random):
 
 def _agrees(result, record, key):
     """Whether a record gives this result."""
-    tried = _tried((record, key))
-    return type(tried) is type(result) and _bits(tried) == _bits(result)
+    tensors = _tensors(key)
+    return _agrees_in_bits(result, tensors, _tried((record, key)), tensors)
+
+
+def _agrees_for_others(call, record, key, args, kwargs):
+    """Whether a record gives the function's result, and does the same to the arguments, if these have other numbers."""
+    found, again = [_others(key, args, kwargs) for _ in range(2)]
+    if found is None or again is None:
+        return False
+    of_call, args, kwargs = found
+    try:
+        result = call(*args, **kwargs)
+    except Exception:                          # the function refuses these numbers: it looks at them
+        return False
+    tried, _, _ = again
+    if not _agrees_in_bits(result, _tensors(of_call), _tried((record, tried)), _tensors(tried)):
+        return False
+    return all([x._version_counter == y._version_counter and x._array.tobytes() == y._array.tobytes()
+                for x, y in zip(_tensors(of_call), _tensors(tried))])
+
+
+def _agrees_in_bits(result, tensors, other, others):
+    return type(result) is type(other) and _bits(result, tensors) == _bits(other, others)
 
 
 def _heard(call, args, kwargs):
@@ -137,19 +163,55 @@ def _heard(call, args, kwargs):
     return result, np.frombuffer(notes, np.int64)[2:][:struct.unpack_from("q", notes)[0]].tolist()
 
 
-def _results(result):
-    """The arrays of a result; None if it is something else than new tensors around arrays in their usual order."""
-    found = list(result) if isinstance(result, tuple) else [result]
-    for x in found:
-        if type(x) is not Tensor or x._requires_grad or x._node is not None or x._view_info is not None or (
-                type(x._array) is not np.ndarray or not x._array.flags.c_contiguous or not x._array.flags.writeable):
+def _listed(result):
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+class _View(NamedTuple):
+    """A result that is a view of argument number `of`: see `viewed` in repeat.c."""
+
+    of: int
+    dtype: np.dtype
+    made: str | None
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def _results(result, tensors):
+    """What each tensor of a result is: the number of an argument, a view of one, or the array of a new tensor in its
+    usual order. None if one is something else."""
+    found: list[Any] = []
+    for x in _listed(result):
+        same = [i for i, y in enumerate(tensors) if x is y]
+        if type(x) is not Tensor or x._requires_grad or x._node is not None or type(x._array) is not np.ndarray:
             return None
-    return [x._array for x in found]
+        if same:
+            found.append(same[0])
+        elif x._view_info is not None:
+            found.append(_view_of(x, tensors))
+        else:
+            found.append(x._array if x._array.flags.c_contiguous and x._array.flags.writeable else None)
+    return None if len(found) > _MOST_RESULTS or any([x is None for x in found]) else found
 
 
-def _bits(result):
-    arrays = _results(result)
-    return arrays and [(x.dtype, x.shape, x.strides, x.tobytes()) for x in arrays]
+def _view_of(x, tensors):
+    """The view that a tensor is of an argument; None if it is no usual one."""
+    view, array = x._view_info, x._array
+    for i, y in enumerate(tensors):
+        if y._version_counter is x._version_counter:
+            root = y if y._view_info is None else y._view_info.base
+            if root is not view.base or view.seen != NEVER or view.born != _version(y) or (
+                    array.flags.writeable != y._array.flags.writeable):
+                return None
+            offset = address_of(array) - address_of(y._array)
+            return _View(i, array.dtype, view.made, offset, array.shape, array.strides)
+    return None
+
+
+def _bits(result, tensors):
+    found = _results(result, tensors)
+    return found and [(x.dtype, x.shape, x.strides, x.tobytes()) if type(x) is np.ndarray else x for x in found]
 
 
 class _Span(NamedTuple):
@@ -174,9 +236,11 @@ class _Writer:
 
     made    (dtype, shape, bytes) of each new array: first the results, then memory that only kernels see
     held    what must live as long as the record, beside what the key holds
+    changed     the places of the arguments of which a write was counted
     """
 
-    def __init__(self, tensors, arrays):
+    def __init__(self, tensors, arrays, changed):
+        self.changed = changed
         self.inputs = [_span(x._array) for x in tensors]
         self.spans = [_span(x) for x in arrays]
         self.made = [(x.dtype, x.shape, x.nbytes) for x in arrays]
@@ -225,8 +289,8 @@ class _Writer:
     def _array(self, address, size, written, content):
         if not address or self._known(address, self.spans) is not None:
             return
-        if self._known(address, self.inputs) is not None:
-            if written:                        # nobody would count the write
+        if (at := self._known(address, self.inputs)) is not None:
+            if written and at not in self.changed:             # nobody would count the write
                 raise _Unknown
         elif written:                          # memory that the function made and does not return
             if size >= 1 << 31:
@@ -253,13 +317,40 @@ class _Writer:
         return [_IN_RECORD, at, 0]
 
 
-def _written(key, result, notes):
-    """What a call that was listened to passes to kernels: words, new arrays, constants, the number of calls, and what
-    must live as long. None if it cannot be written, or if its results are in memory that was there before."""
-    arrays = _results(result)
-    if arrays is None or not notes:
+def _version(tensor):
+    return list.__getitem__(tensor._version_counter, 0)        # that of an inference tensor may not be saved
+
+
+class _New(NamedTuple):
+    """A result that is new array number `number`."""
+
+    number: int
+
+
+class _Written(NamedTuple):
+    """What a call that was listened to does: the words of its calls of kernels and their number, new arrays, constants,
+    what must live as long, its results, and the places of the arguments that it writes to."""
+
+    words: list
+    calls: int
+    made: list
+    pool: bytes
+    held: list
+    results: list
+    places: list
+
+
+def _written(tensors, before, result, notes):
+    """What a call does; None if it cannot be written, or if its results are in other memory that was there before.
+    `before`: the versions of tensors before the call."""
+    results = _results(result, tensors)
+    changed = [i for i, x in enumerate(tensors) if _version(x) != before[i]]
+    places = [i for i in changed if not any([tensors[i]._version_counter is tensors[j]._version_counter
+                                             for j in range(i)])]
+    if results is None or not notes and any([type(x) is np.ndarray for x in results]) or (
+            any([_version(tensors[i]) != before[i] + 1 for i in places])):
         return None
-    writer = _Writer(_tensors(key), arrays)
+    writer = _Writer(tensors, [x for x in results if type(x) is np.ndarray], changed)
     if any([_overlap(a, b) and a.start != b.start for i, a in enumerate(writer.inputs) for b in writer.inputs[:i]]) or (
             any([_overlap(a, b) for a in writer.inputs for b in writer.spans])):
         return None                            # addresses would not tell whose they are
@@ -269,20 +360,34 @@ def _written(key, result, notes):
         return None
     if len(writer.made) > _MOST_MADE:
         return None
-    return writer.words, writer.made, writer.pool, writer.calls, writer.held
+    new = iter(range(len(writer.made)))
+    results = [_New(next(new)) if type(x) is np.ndarray else x for x in results]
+    return _Written(writer.words, writer.calls, writer.made, writer.pool, writer.held, results, places)
 
 
 def _overlap(a, b):
     return a.low < b.high and b.low < a.high
 
 
-def _packed(key, start, result, words, made, pool, calls, held):
+def _packed(key, start, result, written):
     """The record: (bytes, what lives as long). `start` holds the words of the key."""
+    words, calls, made, pool, held, results, places = written
     front = [len(made)]
     for dtype, shape, size in made:
         front += [id(dtype), len(shape), size, *shape]
-    make = type(result) if hasattr(result, "_fields") else _tuple
-    front += [len(_results(result)), int(isinstance(result, tuple)), id(make), calls]
+    make, of_results = type(result) if hasattr(result, "_fields") else _tuple, []
+    named = [dtype for dtype, _, _ in made]    # what addresses in the results and arrays name
+    for x in results:
+        if type(x) is _New:
+            of_results += [_NEW, x.number]
+        elif type(x) is _View:
+            of_results += [_VIEW, x.of, id(x.dtype), id(x.made), x.offset, len(x.shape), *x.shape, *x.strides]
+            named += [x.dtype, x.made]
+        else:
+            of_results += [_GIVEN, x]
+    views = [x for x in results if type(x) is _View]
+    front += [len(places), *places, len(views), len(results), int(isinstance(result, tuple)), id(make), len(of_results),
+              *of_results, calls]
     size = 8 + len(start) + 8 * (len(front) + len(words))
     moved, at = list(words), 0
     for _ in range(calls):                     # constants stand behind the words
@@ -293,7 +398,7 @@ def _packed(key, start, result, words, made, pool, calls, held):
                 moved[place + 1] += size
         at += 5 + 3 * count + (count if moved[at + 1] else 0)
     packed = struct.pack("q", len(start) // 8) + start + struct.pack(f"{len(front) + len(words)}q", *front, *moved)
-    return packed + pool, [_held(key), make, [dtype for dtype, _, _ in made], held]
+    return packed + pool, [_held(key), make, named, held]
 
 
 def _tuple(*results):
@@ -306,8 +411,6 @@ def _held(key):
             if isinstance(x, (list, tuple)) else x for x in key]
 
 
-#: The attribute that holds what a tensor is a view of.
-_BASE = "base"
 _listen: Any = None
 _tried: Any = None
 _keyed: Any = None
@@ -324,13 +427,19 @@ def _of_library():
     if identity.fits is None or identity.wrapped is None:
         return None
     library = native._loaded[1]
-    cell = _place_of_cell()
-    length = ctypes.cast(ctypes.pythonapi.PyList_Size, ctypes.c_void_p).value
-    if cell is None:
+    places = [_place_of(new_tensor_state, "cell"), _place_of(all_threads, "in_special_mode"),
+              _place_of(all_threads, "noting_writes")]
+    offsets = [_offset(View, name) for name in ("base", "born", "seen", "made")]
+    functions = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+                 for name in ("PyList_Size", "PySet_Size")]
+    set_base = capi("_ARRAY_API", 282)
+    if None in places + offsets or not set_base:
         return None
-    names = int, float, list, tuple, Size, str, bool, type(None), dt.dtype, _BASE
+    cell, special, noting = places
+    names = int, float, list, tuple, Size, str, bool, type(None), dt.dtype
     library.set_classes.restype, library.set_classes.argtypes = None, (ctypes.c_char_p,)
-    library.set_classes(struct.pack("13q", *map(id, names), cell, id(True), length))
+    library.set_classes(struct.pack("22q", *map(id, names), cell, id(True), id(View), *offsets, id(NEVER), special,
+                                    noting, *functions, set_base))
     _listen = builtin_of_library(library, "listen")
     _tried = builtin_of_library(library, "tried")
     _keyed = of_library(library, "keyed", ctypes.string_at)
@@ -341,10 +450,16 @@ def _of_library():
     return made
 
 
-def _place_of_cell():
-    """The address of the field `cell` of `new_tensor_state`; None if it is not found."""
-    size, twin = struct.calcsize("P"), type(new_tensor_state)()
-    twin.cell = object()
-    fields = (ctypes.c_void_p * (type(twin).__basicsize__ // size)).from_address(id(twin))
-    found = [i for i, field in enumerate(fields) if field == id(twin.cell)]
-    return id(new_tensor_state) + found[0] * size if len(found) == 1 else None
+def _place_of(owner, name):
+    """The address of a field of an object; None if it is not found."""
+    offset = _offset(type(owner), name)
+    return None if offset is None else id(owner) + offset
+
+
+def _offset(kind, name):
+    """The offset of a field in objects of a class with slots; None if it is not found."""
+    size, twin, value = struct.calcsize("P"), object.__new__(kind), object()
+    setattr(twin, name, value)
+    fields = (ctypes.c_void_p * (kind.__basicsize__ // size)).from_address(id(twin))
+    found = [i for i, field in enumerate(fields) if field == id(value)]
+    return found[0] * size if len(found) == 1 else None

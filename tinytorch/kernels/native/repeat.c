@@ -67,14 +67,17 @@ KERNEL object listen(object unused, object notes)
     return layout.none;
 }
 
-/* What autograd/repeats.py passes: the classes int, float, list, tuple, Size, str, bool, NoneType and dtype; the attribute
-"base" of what a tensor is a view of; the address where None stands as long as no thread is in inference mode; True; and
-functions of Python's C API. */
+/* What autograd/repeats.py passes: the classes int, float, list, tuple, Size, str, bool, NoneType and dtype; the address
+where None stands as long as no thread is in inference mode; True; the class of what a tensor is a view of, offsets of its
+fields, and their value `seen` for a view that never had a history; the addresses where the set of threads stands that are
+in a special mode, and whether writes are noted; functions of Python's C API; and PyArray_SetBaseObject of NumPy's. */
 enum { PLAIN = 4 };
 static struct {
-    object whole, real, list, tuple, size, plain[PLAIN], base, yes;
-    const object *usual;
-    intptr_t (*length_of_list)(object);
+    object whole, real, list, tuple, size, plain[PLAIN], yes, view, never;
+    int64_t base, born, seen, made;
+    const object *usual, *special, *noting;
+    intptr_t (*length_of_list)(object), (*length_of_set)(object);
+    int (*set_base)(object, object);
 } classes;
 
 KERNEL void set_classes(const int64_t *a)
@@ -86,15 +89,26 @@ KERNEL void set_classes(const int64_t *a)
     classes.size = (object)(intptr_t)a[4];
     for (int i = 0; i < PLAIN; i++)
         classes.plain[i] = (object)(intptr_t)a[5 + i];
-    classes.base = (object)(intptr_t)a[9];
-    classes.usual = (const object *)(intptr_t)a[10];
-    classes.yes = (object)(intptr_t)a[11];
-    classes.length_of_list = (intptr_t (*)(object))(intptr_t)a[12];
+    classes.usual = (const object *)(intptr_t)a[9];
+    classes.yes = (object)(intptr_t)a[10];
+    classes.view = (object)(intptr_t)a[11];
+    classes.base = a[12];
+    classes.born = a[13];
+    classes.seen = a[14];
+    classes.made = a[15];
+    classes.never = (object)(intptr_t)a[16];
+    classes.special = (const object *)(intptr_t)a[17];
+    classes.noting = (const object *)(intptr_t)a[18];
+    classes.length_of_list = (intptr_t (*)(object))(intptr_t)a[19];
+    classes.length_of_set = (intptr_t (*)(object))(intptr_t)a[20];
+    classes.set_base = (int (*)(object, object))(intptr_t)a[21];
 }
 
-/* The key of a call: words that tell its arguments apart, and the arrays of the tensors among them. */
+#define OF_VIEW(x, field) (*(object *)((char *)(x) + classes.field))
+
+/* The key of a call: words that tell its arguments apart, and the tensors among them and their arrays. */
 #define MOST_WORDS 512
-struct key { int64_t count, tensors, words[MOST_WORDS]; object arrays[MOST_TENSORS]; };
+struct key { int64_t count, tensors, words[MOST_WORDS]; object given[MOST_TENSORS], arrays[MOST_TENSORS]; };
 
 /* Adds a tensor whose operations nobody records. Returns whether it is one, and its array an aligned one. */
 static int add_tensor(struct key *k, object x)
@@ -104,15 +118,12 @@ static int add_tensor(struct key *k, object x)
     if (ndim >= MOST_DIMENSIONS || k->tensors == MOST_TENSORS || OF_TENSOR(x, flag) != identity.no
             || OF_TENSOR(x, node) != layout.none || !(FIELD(array, int, flags) & IN_STEP))
         return 0;
+    object made = layout.none;                 /* why writes to a view are refused */
     if (view != layout.none) {
-        const object base = identity.attribute(view, classes.base);
-        const int watched = !base || !has_type(base, identity.tensor) || OF_TENSOR(base, flag) != identity.no;
-        if (!base)
-            layout.clear();
-        else
-            layout.drop(base);
-        if (watched)
+        const object base = has_type(view, classes.view) ? OF_VIEW(view, base) : NULL;
+        if (!base || !has_type(base, identity.tensor) || OF_TENSOR(base, flag) != identity.no)
             return 0;
+        made = OF_VIEW(view, made);
     }
     int64_t *words = k->words + k->count, first = 0;
     while (first < k->tensors && FIELD(k->arrays[first], void *, data) != FIELD(array, void *, data))
@@ -121,11 +132,13 @@ static int add_tensor(struct key *k, object x)
     words[1] = (intptr_t)FIELD(array, object, dtype);
     words[2] = ndim;
     words[3] = first;                          /* the first tensor that begins at the same address */
+    words[4] = (intptr_t)made;
     for (int i = 0; i < ndim; i++) {
-        words[4 + i] = FIELD(array, intptr_t *, shape)[i];
-        words[4 + ndim + i] = FIELD(array, intptr_t *, strides)[i];
+        words[5 + i] = FIELD(array, intptr_t *, shape)[i];
+        words[5 + ndim + i] = FIELD(array, intptr_t *, strides)[i];
     }
-    k->count += 4 + 2 * ndim;
+    k->count += 5 + 2 * ndim;
+    k->given[k->tensors] = x;
     k->arrays[k->tensors++] = array;
     return 1;
 }
@@ -136,7 +149,7 @@ static int add(struct key *k, object x, int inside)
 {
     const object class = FIELD(x, object, type);
     int64_t *words = k->words + k->count;
-    if (k->count > MOST_WORDS - 4 - 2 * MOST_DIMENSIONS)
+    if (k->count > MOST_WORDS - 5 - 2 * MOST_DIMENSIONS)
         return 0;
     if (class == identity.tensor)
         return add_tensor(k, x);
@@ -191,6 +204,7 @@ static int key_of(struct key *k, object args)
 array; or one in the record. */
 enum { A_NUMBER, OF_ARGUMENT, OF_MADE, IN_RECORD };
 #define MOST_MADE 8
+#define MOST_RESULTS 64
 
 static int64_t operand(const int64_t *words, const struct key *k, const object *made, const char *record)
 {
@@ -239,13 +253,164 @@ static int64_t called(const int64_t *words, const struct key *k, const object *m
     return 0;
 }
 
-/* Makes the arrays of a record and calls its kernels. The words of the record: the number of arrays that are made, and for
-each of them its dtype, dimensions and sizes; the number of arrays, the first ones, that are results; whether they are
-several, and what makes a tuple of them; and the calls. NULL after an error of Python; None if a kernel fails. */
+/* A view of a tensor, as `track_view` of autograd/views.py makes it outside special modes: the words are its dtype, the
+reason why writes to it are refused, how many bytes behind the tensor's data it begins, and its dimensions, shape and
+strides. */
+static object viewed(object source, const int64_t *words)
+{
+    const object array = OF_TENSOR(source, array), origin = OF_TENSOR(source, view), cell = OF_TENSOR(source, version);
+    const int ndim = (int)words[3];
+    intptr_t shape[MOST_DIMENSIONS], strides[MOST_DIMENSIONS];
+    for (int i = 0; i < ndim; i++) {
+        shape[i] = (intptr_t)words[4 + i];
+        strides[i] = (intptr_t)words[4 + ndim + i];
+    }
+    layout.hold((object)(intptr_t)words[0]);   /* the new array takes these references */
+    object part = layout.new_array(layout.array, (object)(intptr_t)words[0], ndim, shape, strides,
+                                   FIELD(array, char *, data) + words[2], FIELD(array, int, flags) & WRITEABLE, NULL);
+    if (!part)
+        return NULL;
+    layout.hold(array);
+    object view = classes.set_base(part, array) ? NULL : identity.new_instance(classes.view, NULL, NULL);
+    object result = view ? identity.new_instance(identity.tensor, NULL, NULL) : NULL;
+    if (!result) {
+        if (view)
+            layout.drop(view);
+        layout.drop(part);
+        return NULL;
+    }
+    OF_VIEW(view, base) = origin == layout.none ? source : OF_VIEW(origin, base);
+    OF_VIEW(view, born) = identity.in_list(cell, 0);
+    OF_VIEW(view, seen) = classes.never;
+    OF_VIEW(view, made) = (object)(intptr_t)words[1];
+    OF_TENSOR(result, array) = part;
+    OF_TENSOR(result, node) = layout.none;
+    OF_TENSOR(result, view) = view;
+    OF_TENSOR(result, flag) = identity.no;
+    OF_TENSOR(result, version) = cell;
+    const object held[] = {OF_VIEW(view, base), OF_VIEW(view, born), classes.never, OF_VIEW(view, made), layout.none,
+                           identity.no, cell};
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        layout.hold(held[i]);
+    return result;
+}
+
+/* The arrays that a record makes, the tensors that it writes to, its results, and its calls. The words of a record are,
+in this order:
+    the number of new arrays, and for each of them its dtype, dimensions and size in bytes, and its shape
+    the number of tensors among the arguments that are written to, and their places
+    whether there are views among the results, the number of results, whether they are several, what makes a tuple of them,
+        and the number of words of the results. A result is NEW and the place of a new array; GIVEN and the place of an
+        argument; or VIEW, the place of an argument and the words of `viewed`
+    the calls */
+enum { NEW, GIVEN, VIEW };
+enum { VIEWS, RESULTS, SEVERAL, TUPLE, SIZE, AFTER };
+struct parts { const int64_t *made, *written, *results, *calls; };
+
+static struct parts parts_of(const int64_t *words)
+{
+    struct parts found = {words, NULL, NULL, NULL};
+    int64_t count = *words++;
+    while (count--)
+        words += 3 + words[1];
+    found.written = words;
+    found.results = words + 1 + words[0];
+    found.calls = found.results + AFTER + found.results[SIZE];
+    return found;
+}
+
+/* The first byte of an array, and one that is not before its end. */
+static void span(object array, const char **low, const char **high)
+{
+    enum { LARGEST_ELEMENT = 16 };
+    *low = FIELD(array, const char *, data);
+    *high = *low + LARGEST_ELEMENT;
+    for (int i = 0; i < FIELD(array, int, ndim); i++) {
+        const intptr_t reach = (FIELD(array, intptr_t *, shape)[i] - 1) * FIELD(array, intptr_t *, strides)[i];
+        *(reach < 0 ? low : high) += reach;
+    }
+}
+
+/* Whether what a record does to the arguments of a call is as the record says. Views are made outside special modes of
+autograd. What is written to is writeable, shares memory with no other argument that begins elsewhere, and nobody notes
+writes. Both are no tensors of inference mode. */
+static int allowed(const struct parts *p, const struct key *k)
+{
+    if (p->results[VIEWS]) {
+        if (classes.length_of_set(*classes.special))
+            return 0;
+        for (int64_t i = 0; i < k->tensors; i++)
+            if (!has_type(OF_TENSOR(k->given[i], version), identity.list))
+                return 0;
+    }
+    for (int64_t i = 0; i < p->written[0]; i++) {
+        const int64_t at = p->written[1 + i];
+        const object array = k->arrays[at];
+        const char *low, *high, *start, *end;
+        if (!(FIELD(array, int, flags) & WRITEABLE) || *classes.noting != identity.no
+                || !has_type(OF_TENSOR(k->given[at], version), identity.list))
+            return 0;
+        span(array, &low, &high);
+        for (int64_t j = 0; j < k->tensors; j++) {
+            span(k->arrays[j], &start, &end);
+            if (FIELD(k->arrays[j], void *, data) != FIELD(array, void *, data) && start < high && low < end)
+                return 0;
+        }
+    }
+    return 1;
+}
+
+/* Counts a write in the version of a tensor. Returns whether Python raised an error. */
+static int count_write(object tensor)
+{
+    const object cell = OF_TENSOR(tensor, version), before = identity.in_list(cell, 0);
+    object after = before ? layout.from_int(layout.to_int(before) + 1) : NULL;
+    return !after || identity.set_in_list(cell, 0, after);
+}
+
+/* The result of which the words begin at *words, which become those of the next result. */
+static object result_of(const int64_t **words, const struct key *k, const object *made)
+{
+    const int64_t kind = *(*words)++, at = *(*words)++;
+    if (kind == NEW)
+        return wrapped(NULL, made[at]);
+    if (kind == GIVEN) {
+        layout.hold(k->given[at]);
+        return k->given[at];
+    }
+    const int64_t *of_view = *words;
+    *words += 4 + 2 * of_view[3];
+    return viewed(k->given[at], of_view);
+}
+
+/* The result of a record whose new arrays were filled. */
+static object results_of(const int64_t *words, const struct key *k, const object *made)
+{
+    const int64_t *word = words + AFTER;
+    if (!words[SEVERAL])
+        return result_of(&word, k, made);
+    object tensors[MOST_RESULTS], result = NULL;
+    int64_t done = 0;
+    while (done < words[RESULTS] && (tensors[done] = result_of(&word, k, made)))
+        done++;
+    if (done == words[RESULTS])
+        result = layout.call((object)(intptr_t)words[TUPLE], tensors, (size_t)done, NULL);
+    while (done--)
+        layout.drop(tensors[done]);
+    return result;
+}
+
+/* Makes the arrays of a record, calls its kernels and returns its results. NULL after an error of Python; None if a kernel
+fails, or if the record is not for this call. */
 static object repeated(const int64_t *words, const struct key *k, const char *record, int garbage)
 {
     object made[MOST_MADE], result = NULL;
-    int64_t count = 0;
+    int64_t count = 0, failed = 0;
+    const struct parts p = parts_of(words);
+    if (!allowed(&p, k)) {
+        layout.hold(layout.none);
+        return layout.none;
+    }
     const int64_t wanted = *words++;
     for (; count < wanted; count++) {
         const object dtype = (object)(intptr_t)words[0];
@@ -262,29 +427,26 @@ static object repeated(const int64_t *words, const struct key *k, const char *re
             memset(FIELD(made[count], void *, data), 0xA5, (size_t)bytes);
     }
     if (count == wanted) {
-        for (int64_t i = 0; i < k->tensors; i++)
-            layout.hold(k->arrays[i]);         /* other threads may run meanwhile */
-        const int64_t *calls = words + 3;
-        void *thread = layout.save_thread();
-        const int64_t failed = called(calls, k, made, record);
-        layout.restore_thread(thread);
-        for (int64_t i = 0; i < k->tensors; i++)
-            layout.drop(k->arrays[i]);
-        const int64_t results = words[0];
+        if (*p.calls) {
+            for (int64_t i = 0; i < k->tensors; i++) {
+                layout.hold(k->given[i]);      /* other threads may run meanwhile */
+                layout.hold(k->arrays[i]);
+            }
+            void *thread = layout.save_thread();
+            failed = called(p.calls, k, made, record);
+            layout.restore_thread(thread);
+        }
+        int64_t raised = 0;
+        for (int64_t i = 0; i < p.written[0] && !failed; i++)
+            raised |= count_write(k->given[p.written[1 + i]]);
         if (failed) {
             layout.hold(layout.none);
             result = layout.none;
-        } else if (!words[1])
-            result = wrapped(NULL, made[0]);
-        else {
-            object tensors[MOST_MADE];
-            int64_t done = 0;
-            while (done < results && (tensors[done] = wrapped(NULL, made[done])))
-                done++;
-            if (done == results)
-                result = layout.call((object)(intptr_t)words[2], tensors, (size_t)results, NULL);
-            while (done--)
-                layout.drop(tensors[done]);
+        } else if (!raised)
+            result = results_of(p.results, k, made);
+        for (int64_t i = 0; *p.calls && i < k->tensors; i++) {
+            layout.drop(k->given[i]);
+            layout.drop(k->arrays[i]);
         }
     }
     while (count--)

@@ -46,7 +46,7 @@ def _size(shape, asked):
     return tuple([have if n == -1 else n for n, have in zip(asked, shape)]) if fits else None
 
 
-@method()
+@method(repeats=True)
 def expand(self: Tensor, *args: int | Ints, size: Ints | None = None, implicit: bool = False) -> Tensor:
     """A view with dimensions of size 1 repeated. New dimensions are put in front; -1 keeps a size.
 

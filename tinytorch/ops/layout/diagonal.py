@@ -63,7 +63,7 @@ _tril = _triangle("tril", _lower, False)
 _triu = _triangle("triu", lambda shape, k: ~_lower(shape, k - 1), True)
 
 
-@public(method=True, shares=True)
+@public(method=True, shares=True, repeats=True)
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two dimensions as a new last dimension, as a view.
 

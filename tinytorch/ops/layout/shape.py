@@ -80,7 +80,7 @@ def in_place_view(function):
 
 
 # ------------------------------------------------------------------ view and reshape
-@method()
+@method(repeats=True)
 def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, dtype: dt.dtype | None = None) -> Tensor:
     """The same memory in another shape, view(2, -1), or read as another dtype, view(torch.int32).
 
@@ -107,7 +107,7 @@ def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, d
     return _view(self, size)
 
 
-@public(hot=True, method=True, shares=True)
+@public(hot=True, method=True, shares=True, repeats=True)
 def reshape(input: Tensor, *size: int | Ints, shape: Extents | None = None) -> Tensor:
     """The same elements in another shape: a view where the strides allow it, else a copy.
 
@@ -135,7 +135,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return reshape(self, other._array.shape)
 
 
-@public(hot=True, method=True, shares=True)
+@public(hot=True, method=True, shares=True, repeats=True)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Joins the dimensions start_dim to end_dim (inclusive) to one.
 
@@ -180,7 +180,7 @@ def unflatten(input: Tensor, dim: int, sizes: Extents) -> Tensor:
 _NO_SIZES = "unflatten: sizes must be non-empty"
 
 
-@method("unflatten", in_python=True)
+@method("unflatten", in_python=True, repeats=True)
 def _unflatten_method(self: Tensor, dim: int, sizes: Ints) -> Tensor:
     """Splits dimension `dim` into several of the given sizes, one of which may be -1."""
     if not sizes:                              # torch checks this first too
@@ -200,7 +200,7 @@ def ravel(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ order of dimensions
-@public(hot=True, method=True, inplace=in_place_view, shares=True)
+@public(hot=True, method=True, inplace=in_place_view, shares=True, repeats=True)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions swapped (`swapaxes`, `swapdims` are the same).
 
@@ -225,7 +225,7 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return transpose(input, dim0, dim1)
 
 
-@public(hot=True, shares=True)
+@public(hot=True, shares=True, repeats=True)
 def permute(input: Tensor, dims: Ints) -> Tensor:
     """A view with the dimensions in the order `dims`.
 
@@ -238,7 +238,7 @@ def permute(input: Tensor, dims: Ints) -> Tensor:
     return _permuted(input, sizes((dims,), "permute", "dims", False))
 
 
-@method("permute")
+@method("permute", repeats=True)
 def _permute_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> Tensor:
     """A view with the dimensions in the order `dims`: permute(1, 0) or permute((1, 0))."""
     dims = sizes(args, "permute", "dims", False) if dims is None else ints_of(dims, "permute", "dims", None)
@@ -290,7 +290,7 @@ def moveaxis(input: Tensor, source: Ints | int, destination: Ints | int) -> Tens
     return movedim(input, source, destination)
 
 
-@public(hot=True, method=True, inplace=in_place_view, shares=True)
+@public(hot=True, method=True, inplace=in_place_view, shares=True, repeats=True)
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix. A tensor of fewer dimensions is returned unchanged.
 
@@ -344,7 +344,7 @@ def _hermitian(self):
 
 
 # ------------------------------------------------------------------ dimensions of size 1, broadcasting
-@public(hot=True, method=True, inplace=in_place_view, shares=True)
+@public(hot=True, method=True, inplace=in_place_view, shares=True, repeats=True)
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A view with a dimension of size 1 inserted at `dim`.
 

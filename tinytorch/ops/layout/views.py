@@ -209,7 +209,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 
 # ------------------------------------------------------------------ all parts
-@public(method=True, shares=True)
+@public(method=True, shares=True, repeats=True)
 def unbind(input: Tensor, dim: int = 0) -> Tensors:
     """The slices along `dim` as a tuple of views.
 
@@ -233,7 +233,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0) -> T
     return tensor.split(split_size_or_sections, dim)
 
 
-@method("split", in_python=True)
+@method("split", in_python=True, repeats=True)
 def _split_method(self: Tensor, split_size: int | Ints, dim: int = 0) -> Tensors:
     """Views along `dim`. An int is the size of each part (the last may be smaller); a list gives the sizes."""
     if split_size.__class__ is not int:
@@ -289,7 +289,7 @@ def _in_sizes(primitive, input, split_sizes, dim):
     return primitive(input, dim, lengths)
 
 
-@public(hot=True, method=True, shares=True)
+@public(hot=True, method=True, shares=True, repeats=True)
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
     """At most `chunks` views of equal size (the last may be smaller) along `dim`.
 
