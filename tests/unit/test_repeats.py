@@ -281,6 +281,170 @@ def test_a_view_keeps_its_base_alive(monkeypatch):
     assert all([abs(sys.getrefcount(x) - n) < 100 for x, n in zip((None, False), counts)])
 
 
+WRITES = [("relu_", ()), ("sigmoid_", ()), ("clamp_", (-0.5, 0.5)), ("clamp_", (0,)), ("zero_", ()), ("fill_", (2.5,))]
+
+
+def special(*shape):
+    """Numbers that kernels may treat in their own ways."""
+    x = torch.randn(*shape)
+    x.view(-1)[:7] = torch.tensor([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e30, -3.0])
+    return x
+
+
+@needs_records
+@pytest.mark.parametrize("name, args", WRITES)
+def test_writes_are_counted_and_refused_as_the_function_does(name, args, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    method = getattr(torch.Tensor, name)
+    repeats = kept_of(method)
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.int64):
+        if dtype is torch.int64 and (name == "sigmoid_" or args == (-0.5, 0.5)):
+            continue
+        times(lambda: method(torch.randn(4, 6).to(dtype), *args))      # noqa: B023
+        assert records(repeats) > 0 or dtype is not torch.float32
+        x = torch.randn(8, 6).to(dtype) if dtype is torch.int64 else special(8, 6).to(dtype)
+        expected = x.clone()
+        with monkeypatch.context() as patch:
+            patch.setattr(repeats, "again", lambda key: None)
+            method(expected[4:], *args)
+        part, before = x[4:], x._version
+        assert method(part, *args) is part and x._version == part._version == before + 1
+        assert x._array.tobytes() == expected._array.tobytes()
+    frozen = torch.randn(4, 6)
+    frozen._array.flags.writeable = False
+    with pytest.raises(RuntimeError, match="read-only memory"):
+        method(frozen, *args)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        method(torch.randn(4, 6, requires_grad=True), *args)
+    if name not in ("zero_", "fill_"):
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+            method(torch.randn(6).expand(4, 6), *args)
+    with torch.inference_mode():
+        made = torch.randn(4, 6)
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        method(made, *args)
+    learns = torch.randn(4, 6, requires_grad=True)
+    y = learns * 1
+    method(y, *args)
+    assert y.grad_fn is not None and y._version == 1
+
+
+@needs_records
+def test_a_write_that_no_kernel_makes_is_not_kept(fresh, monkeypatch):
+    from tinytorch.autograd.public import public
+
+    @public(repeats=True)
+    def changed_(input: Tensor) -> Tensor:
+        """Changes its argument by NumPy, and only where other numbers than those of a trial stand."""
+        np.clip(input._array, -9, 9, out=input._array)
+        input._version_counter[0] += 1
+        return input
+    times(lambda: changed_(torch.randn(3, 4)))
+    assert changed_(torch.full((3, 4), 100.0)).max().item() == 9
+    del TABLE[changed_]
+
+
+@needs_records
+def test_memory_that_arguments_share_goes_the_long_way(monkeypatch):
+    """A record for operands apart is not for operands that overlap."""
+    monkeypatch.setattr(seam, "up", False)
+    from tinytorch.autograd.public import public
+    seen = []
+
+    @public(repeats=True)
+    def relu_like_(input: Tensor, other: Tensor) -> Tensor:
+        """Writes to the first argument."""
+        seen.append(1)
+        return input.relu_()
+    x, y = torch.randn(4, 6), torch.randn(4, 6)
+    times(lambda: relu_like_(x, y))
+    count, whole = len(seen), torch.randn(9, 6)
+    relu_like_(x, y)
+    assert len(seen) == count
+    relu_like_(whole[:4], whole[1:5])
+    assert len(seen) == count + 1
+    relu_like_(whole[:4], whole[5:])
+    assert len(seen) == count + 1
+    del TABLE[relu_like_]
+
+
+@needs_records
+@pytest.mark.parametrize("make", [
+    lambda: torch.arange(9), lambda: torch.arange(1, 9, 2, dtype=torch.float16), lambda: torch.eye(3),
+    lambda: torch.eye(3, 4, dtype=torch.bool), lambda: torch.zeros(3, 4), lambda: torch.ones(3, dtype=torch.int64),
+    lambda: torch.full((2, 2), 7), lambda: torch.zeros(0, 3)])
+def test_constants_are_new_memory_each_time(make, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    first, wanted = times(make), make().clone()
+    first.fill_(1) if first.dtype is torch.bool else first.sub_(5)
+    again = make()
+    assert torch.equal(again, wanted) and (again.stride(), again._version) == (wanted.stride(), 0)
+    assert first.numel() == 0 or again.data_ptr() != first.data_ptr()
+
+
+@needs_records
+def test_constants_follow_the_default_dtype(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    assert times(lambda: torch.eye(3)).dtype is torch.float32
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert times(lambda: torch.eye(3)).dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert torch.eye(3).dtype is torch.float32
+
+
+CASTS = ["half", "float", "double", "long", "bool", "bfloat16"]
+
+
+@needs_records
+@pytest.mark.parametrize("name", CASTS)
+def test_casts_of_every_number(name, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    method, kept = getattr(torch.Tensor, name), False
+    repeats = kept_of(method)
+    for dtype in [getattr(torch.empty(0), name)().dtype for name in CASTS]:
+        plain = torch.arange(-9, 9).to(dtype)
+        x = special(18).to(dtype) if dtype.is_floating_point else plain
+        times(lambda: method(plain))                           # noqa: B023
+        kept = kept or records(repeats) > 0
+        made = method(x)
+        with monkeypatch.context() as patch:
+            patch.setattr(repeats, "again", lambda key: None)
+            expected = method(x)
+        assert made.dtype is expected.dtype and made._array.tobytes() == expected._array.tobytes()
+        assert (made is x) == (expected is x)
+    assert kept
+
+
+@needs_records
+@pytest.mark.parametrize("function", [torch.add, torch.sub, torch.mul, torch.div])
+def test_operands_that_are_broadcast(function, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    x = special(3, 4, 5)
+    for other in (torch.randn(5), torch.randn(4, 1), torch.randn(3, 1, 1), torch.randn(()), torch.randn(1, 5), 2.5, 3):
+        for a, b in ((x, other), (other, x)):
+            if not isinstance(a, Tensor) and function is torch.div:
+                continue
+            times(lambda: function(a, b))                      # noqa: B023
+            wanted = getattr(np, {torch.add: "add", torch.sub: "subtract", torch.mul: "multiply", torch.div: "divide"}[
+                function])
+            with np.errstate(all="ignore"):
+                expected = wanted(*[y.numpy() if isinstance(y, Tensor) else y for y in (a, b)])
+            assert function(a, b).numpy().tobytes() == expected.tobytes()
+    learns = torch.randn(5, requires_grad=True)
+    function(x, learns).sum().backward()
+    assert learns.grad is not None
+
+
+@needs_records
+def test_the_number_of_a_tensor_is_no_constant(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    x, none = torch.randn(1), torch.tensor([False])
+    times(lambda: torch.masked_fill(x, none, torch.tensor(2.0)))
+    assert torch.masked_fill(x, torch.tensor([True]), torch.tensor(3.0)).item() == 3.0
+
+
 def test_doors_read_what_is_kept():
     """Each function that says `repeats` is asked about: its door reads what is kept."""
     for function, record in TABLE.items():

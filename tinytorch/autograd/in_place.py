@@ -21,6 +21,7 @@ from .node import ANS
 from .overridable import answer, has_override
 from .places import note_place
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
+from .repeating import Repeats
 from .saved import PACKED
 from .views import assign, check_fits, check_in_place, check_overlap, check_written, may_share, overlaps_itself
 
@@ -184,19 +185,26 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
     `common`: the result has the common dtype of the operands. `number`: the index of the argument after the first that
     is read as a number before anything is written, so that it may lie in the tensor itself. `into(array, *args,
     **kwargs)` computes what `function` does, writes it straight to a dense array, and returns whether it has done so.
+    Then calls like earlier ones are answered by what is kept of these (repeats.py).
 
-    A call of the method goes through these cases in order: the seam answers; `self` is no tensor; nothing is recorded
-    and `into` writes; `self` must not be written to (`check_in_place`); operands that share memory with `self` are
-    refused or copied; a large tensor is written in pieces, and a tensor whose rows overlap row by row; else `function`
-    computes and `assign` writes.
+    A call of the method goes through these cases in order: the seam answers, or what is kept of earlier calls; `self`
+    is no tensor; nothing is recorded and `into` writes; `self` must not be written to (`check_in_place`); operands that
+    share memory with `self` are refused or copied; a large tensor is written in pieces, and a tensor whose rows overlap
+    row by row; else `function` computes and `assign` writes.
     """
     public: Any = None
+    repeats = None if into is None else Repeats()
     quietly = quiet()
 
     @functools.wraps(function)
     def method(self, *args, **kwargs):
-        if seam.up and public is not None and (seen := seam.see(public, (self, *args), kwargs)) is not UNSEEN:
-            return seen
+        if seam.up:
+            if public is not None and (seen := seam.see(public, (self, *args), kwargs)) is not UNSEEN:
+                return seen
+        elif repeats is not None:
+            key = (len(args), self, *args, *kwargs, *kwargs.values()) if kwargs else (self, *args)
+            if (found := repeats.again(key)) is not None:
+                return repeats.learn(key, method, (self, *args), kwargs) if found is True else found
         if not isinstance(self, Tensor):
             raise not_a_tensor(name + "_", "input", 1, self)
         if into is not None and _straight(self):

@@ -61,6 +61,7 @@ from .promotion import (
     write_out,
 )
 from .public import Public, enter
+from .repeating import Repeats
 from .views import refresh, track_view
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ CALLS: list[Primitive] = []
 
 #: The least int that is too large for int64: ints from here on take the path that checks them.
 _LONG = 1 << 63
-BFLOAT16 = dt.BFLOAT16
+BFLOAT16, listening = dt.BFLOAT16, native.listening
 #: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
 _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
@@ -121,14 +122,14 @@ _SETTINGS = {*inspect.signature(Op).parameters, *vars(Op)}
 
 
 def unary(rule: Callable | None = None, name: str | None = None, to_float: bool = False, method: bool | str = True,
-          inplace: bool | Callable = True, casts: bool | str = False, aliases: str = "",
+          inplace: bool | Callable = True, casts: bool | str = False, aliases: str = "", repeats: bool = False,
           **said: Any) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
-    than the result (with `to_float` it always may; "complex": it may for complex input alone). `method`, `inplace` and
-    `aliases` as for `public`; by default the op is the Tensor method `f` with the in-place form `f_`. An op named _f
-    is not public. `said` holds the same as for `op`, and:
+    than the result (with `to_float` it always may; "complex": it may for complex input alone). `method`, `inplace`,
+    `aliases` and `repeats` as for `public`; by default the op is the Tensor method `f` with the in-place form `f_`. An
+    op named _f is not public. `said` holds the same as for `op`, and:
 
     `ufunc`: NumPy's function that does the same as `f`. It is called in place of `f` for arrays with fewer elements
     than native kernels take, which saves a tenth of the time of a small operation.
@@ -138,13 +139,13 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, steps=True, batches="elements", **said)
-        return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
+        return _entered(finish(_unary, o, to_float, casts, repeats), forward, method, inplace, aliases)
     return decorate
 
 
 def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
            numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
-           wraps: bool = False, wide_scalar: bool = False, batches: str | None = "elements",
+           wraps: bool = False, wide_scalar: bool = False, batches: str | None = "elements", repeats: bool = False,
            **said: Any) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
@@ -159,7 +160,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
         o = _op(forward, name, {"steps": True, "batches": batches, **said})
         if wide_scalar:
             o.wide_scalar = finish(_general, o.with_wide_scalar())
-        call = finish(_binary, o, to_float, numbers, mixed, wraps)
+        call = finish(_binary, o, to_float, numbers, mixed, wraps, None, repeats)
         return _entered(call, forward, method, inplace, aliases, ioperator)
     return decorate
 
@@ -173,7 +174,7 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
 def operator(function: Primitive, otherwise: Callable = lambda input, other: NotImplemented) -> Primitive:
     """`function`, made by `binary`, as a Python operator. `otherwise` answers for an operand that is neither a tensor
     nor a number."""
-    make, (to_float, _, mixed, wraps) = function.make
+    make, (to_float, _, mixed, wraps, *_) = function.make
     return finish(make, function.op, to_float, "both", mixed, wraps, otherwise)
 
 
@@ -212,11 +213,13 @@ def _for_few(o):
 # order in which they are asked for:
 #   1. somebody watches calls (`seam.up`): the seam may answer
 #   2. no tensors: a derivative rule computes on plain arrays, or the operand is refused
-#   3. `out`, dtypes that need conversion, and numbers that do not fit: promotion.py converts and calls again
+#   3. `out`, dtypes that need conversion, and numbers that do not fit: promotion.py converts and calls again. Before
+#      that what is kept of earlier calls may answer this one, if it will not be recorded (repeats.py)
 #   4. the forward runs; when it raises, promotion.py looks for the reason (another kind of array, a wrong dtype)
 #   5. the result becomes a Tensor, in the memory order that torch would give it
 #   6. in grad mode, with an operand that requires grad, a Node is made with the arrays that the rules name
-def _unary(o, forward, to_float, casts):
+def _unary(o, forward, to_float, casts, repeated=False):
+    repeats = Repeats() if repeated else None
     keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
     differentiable = o.differentiable
     exact = None if to_float or casts is True else FOUND
@@ -235,6 +238,9 @@ def _unary(o, forward, to_float, casts):
         if out is not None:
             size_of_complex = casts and input._array.dtype.kind in dt.COMPLEX
             return write_out(out, call(input), input, exact=None if size_of_complex else exact)
+        if repeats is not None and not (up or input._requires_grad):
+            if (found := repeats.again((input,))) is not None:
+                return repeats.learn((input,), call, (input,), {}) if found is True else found
         array = input._array
         if to_float and array.dtype.kind not in plain:
             return unusual_unary(o, call, input, None)
@@ -244,7 +250,7 @@ def _unary(o, forward, to_float, casts):
                 if up:
                     result = run(o.of_batches or forward, array)
                 elif array.size < least:
-                    result = run(quick, array)
+                    result = run(native.heard(quick) if listening else quick, array)
                 else:
                     result = run(forward, array)
                 break
@@ -294,7 +300,8 @@ def _unary(o, forward, to_float, casts):
     return call
 
 
-def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
+def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None, repeated=False):
+    repeats = Repeats() if repeated else None
     number_first, tensors_only = numbers in ("both", "any"), numbers == "none"
     whole = FLOATS if wraps else _WHOLE
     small = whole + _SIGNED
@@ -324,6 +331,9 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                     return not_an_operand(o, 1, input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return of_numbers(o, call, input, other, out) if numbers == "any" else on_arrays(o, input, other)
+        if repeats is not None and out is None and not (up or input._requires_grad):
+            if (found := repeats.again((input, other))) is not None:
+                return repeats.learn((input, other), call, (input, other), {}) if found is True else found
         a = input._array
         dtype = a.dtype
         usual_order = True                     # for views NumPy may choose another memory order than torch
@@ -370,7 +380,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                         type(a) is type(b) is ndarray):        # lazy arrays compute by themselves
                     result, usual_order = run(halves, a, b), False
                 elif a.size < least:
-                    result = run(quick, a, b)
+                    result = run(native.heard(quick) if listening else quick, a, b)
                 else:
                     result = run(forward, a, b)
                 break

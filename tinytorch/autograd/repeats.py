@@ -42,6 +42,8 @@ _ARRAY, _CALL, _LOOP, _HELD, _UNKNOWN = range(5)
 _NUMBER, _OF_ARGUMENT, _OF_MADE, _IN_RECORD = range(4)
 _NEW, _GIVEN, _VIEW = range(3)
 _MOST_RESULTS = 64
+#: Results of so many bytes are copied if they are the same for every call.
+_MOST_CONSTANT = 4096
 _WHOLE, _REAL = range(2)
 
 
@@ -156,10 +158,12 @@ def _heard(call, args, kwargs):
     """(the result of a call, the notes of the kernels that it calls)"""
     notes = struct.pack("2q", 0, _WORDS_OF_NOTES) + bytes(8 * _WORDS_OF_NOTES)
     try:
+        native.listen(True)
         _listen(notes)
         result = call(*args, **kwargs)
     finally:
         _listen(None)
+        native.listen(False)
     return result, np.frombuffer(notes, np.int64)[2:][:struct.unpack_from("q", notes)[0]].tolist()
 
 
@@ -244,6 +248,7 @@ class _Writer:
         self.inputs = [_span(x._array) for x in tensors]
         self.spans = [_span(x) for x in arrays]
         self.made = [(x.dtype, x.shape, x.nbytes) for x in arrays]
+        self.wrote: set[int] = set()           # the places of arguments that kernels were seen to write to
         self.contents: dict[int, tuple[int, bytes]] = {}       # address -> what stands there
         self.pool, self.words, self.calls, self.held = b"", [], 0, []
 
@@ -271,6 +276,7 @@ class _Writer:
                     if not step:
                         self._array(address, 8, 0, struct.pack("q", first))
                     operands.append(self._operand(address))
+                self._wrote(address)
                 self._call(function, 1, operands, elements, data, notes[at + 6:at + 5 + 3 * count:3])
                 at += 5 + 3 * count
             elif kind == _HELD:
@@ -278,6 +284,14 @@ class _Writer:
                 at += 2
             else:
                 raise _Unknown
+
+    def write_constants(self, arrays):
+        """Writes calls that copy these results of a function without tensors, which are the same each time."""
+        for i, x in enumerate(arrays):
+            at = len(self.pool)
+            self.pool += x.tobytes() + bytes(-x.nbytes % 64)
+            operands = [[_NUMBER, x.nbytes, 0], [_IN_RECORD, at, 0], [_OF_MADE, i, 0]]
+            self._call(native.address_of("enter_constant"), 0, operands, 0, 0, [])
 
     def _call(self, function, loop, operands, elements, data, steps):
         self.words += [function, loop, len(operands), elements, data, *sum(operands, []), *steps]
@@ -289,9 +303,9 @@ class _Writer:
     def _array(self, address, size, written, content):
         if not address or self._known(address, self.spans) is not None:
             return
-        if (at := self._known(address, self.inputs)) is not None:
-            if written and at not in self.changed:             # nobody would count the write
-                raise _Unknown
+        if self._known(address, self.inputs) is not None:
+            if written:
+                self._wrote(address)
         elif written:                          # memory that the function made and does not return
             if size >= 1 << 31:
                 raise _Unknown
@@ -301,6 +315,12 @@ class _Writer:
             raise _Unknown
         else:
             self.contents[address] = size, content[:size]
+
+    def _wrote(self, address):
+        at = self._known(address, self.inputs)
+        if at is not None and at not in self.changed:          # nobody would count the write
+            raise _Unknown
+        self.wrote.add(at)
 
     def _operand(self, address):
         if not address:
@@ -347,19 +367,23 @@ def _written(tensors, before, result, notes):
     changed = [i for i, x in enumerate(tensors) if _version(x) != before[i]]
     places = [i for i in changed if not any([tensors[i]._version_counter is tensors[j]._version_counter
                                              for j in range(i)])]
-    if results is None or not notes and any([type(x) is np.ndarray for x in results]) or (
+    if results is None or tensors and not notes and any([type(x) is np.ndarray for x in results]) or (
             any([_version(tensors[i]) != before[i] + 1 for i in places])):
         return None
-    writer = _Writer(tensors, [x for x in results if type(x) is np.ndarray], changed)
+    arrays = [x for x in results if type(x) is np.ndarray]
+    writer = _Writer(tensors, arrays, changed)
     if any([_overlap(a, b) and a.start != b.start for i, a in enumerate(writer.inputs) for b in writer.inputs[:i]]) or (
             any([_overlap(a, b) for a in writer.inputs for b in writer.spans])):
         return None                            # addresses would not tell whose they are
     try:
-        writer.read(notes)
+        if tensors or sum([x.nbytes for x in arrays]) > _MOST_CONSTANT:
+            writer.read(notes)
+        else:
+            writer.write_constants(arrays)
     except _Unknown:
         return None
-    if len(writer.made) > _MOST_MADE:
-        return None
+    if len(writer.made) > _MOST_MADE or not writer.wrote.issuperset(places):
+        return None                            # NumPy has written, or there are too many arrays
     new = iter(range(len(writer.made)))
     results = [_New(next(new)) if type(x) is np.ndarray else x for x in results]
     return _Written(writer.words, writer.calls, writer.made, writer.pool, writer.held, results, places)

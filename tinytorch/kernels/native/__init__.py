@@ -20,6 +20,7 @@ import struct
 import sys
 import warnings
 from functools import lru_cache, partial
+from threading import Lock, get_ident
 
 import numpy as np
 
@@ -33,8 +34,9 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "entering", "held", "level",
-           "made", "maker", "many", "operations", "result", "run", "takes", "walker", "with_plans"]
+__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "entering", "heard", "held", "level",
+           "listen", "listening", "made", "maker", "many", "operations", "result", "run", "takes", "walker",
+           "with_plans"]
 
 
 class _Unaligned(Exception):
@@ -381,9 +383,62 @@ def with_plans(ufunc, plans):
     for dtype, plan in plans.items():
         data = np.array([plan.size, 1, 0, *plan], np.int64)
         _read_for_good.append(data)
-        loop = getattr(_loaded[1], f"loop{dtype.itemsize}")
-        loops[dtype.char] = ctypes.cast(loop, ctypes.c_void_p).value, data.ctypes.data
-    made, kept = with_loops(ufunc, loops)
+        loops[f"{dtype.char}->{dtype.char}"] = _doors.address_of(f"loop{dtype.itemsize}"), data.ctypes.data
+    made, kept = with_loops(ufunc, lambda types, *own: loops.get(types, own))
+    _read_for_good.append(kept)
+    return made
+
+
+#: The threads that note the kernels which they call (autograd/repeats.py).
+listening: set[int] = set()
+_lock, _of_usual, _of_listeners = Lock(), (LEAST, dict(_least)), (1, {name: min(n, 1) for name, n in _least.items()})
+
+
+def listen(now):
+    """Notes whether this thread listens. While a thread does, kernels compute also where NumPy, which notes nothing, is
+    faster."""
+    global LEAST
+    with _lock:
+        (listening.add if now else listening.discard)(get_ident())
+        LEAST, least = _of_listeners if listening else _of_usual
+        _least.update(least)
+
+
+def heard(ufunc):
+    """`ufunc`, or a function that computes the same by NumPy's own loops and notes them, if this thread listens."""
+    return partial(_noted, ufunc) if get_ident() in listening else ufunc
+
+
+def _noted(ufunc, *operands):
+    noting, shapes = _noting(ufunc), {x.shape for x in operands if isinstance(x, np.ndarray) and x.ndim}
+    if len(shapes) < 2:
+        return noting(*operands)
+    result = ufunc(*operands)
+    for i in np.ndindex(result.shape[:-1]):    # for whole arrays NumPy copies rows that it repeats
+        noting(*[_row(x, i, result.shape) for x in operands], out=result[i])
+    return result
+
+
+def _row(x, i, shape):
+    """Row `i` of an operand that is broadcast to this shape; without dimensions if its elements are one."""
+    if not isinstance(x, np.ndarray) or not x.ndim:
+        return x
+    row = np.broadcast_to(x, shape)[i]
+    return row if row.strides[0] else row[:1].reshape(())
+
+
+@lru_cache(64)
+def _noting(ufunc):
+    loop = _doors.address_of("heard_loop")
+
+    def noting(types, function, data):
+        sizes = {np.dtype(char).itemsize for char in types[:ufunc.nin]}
+        if not function or len(sizes) > 1 or max(sizes) > 8 or set(types) & set("OMm"):
+            return function, data
+        words = np.array([function, data or 0, ufunc.nargs, *sizes], np.int64)
+        _read_for_good.append(words)
+        return loop, words.ctypes.data
+    made, kept = with_loops(ufunc, noting)
     _read_for_good.append(kept)
     return made
 

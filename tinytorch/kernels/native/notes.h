@@ -13,7 +13,8 @@
 /* NULL, or the number of words in the notes, the most that there may be, and the notes:
     ARRAY_NOTE, address, bytes, written, content (WORDS_OF_CONTENT words; not of large arrays)
     CALL_NOTE, function, count, the kinds of the arguments, the arguments
-    LOOP_NOTE, function, elements, data, count, and an address, a step and the first element for each operand
+    LOOP_NOTE, function, elements, data, count, and an address, a step and the first element for each operand; the last
+        operand is written to
     HELD_NOTE, an object that must live as long as the calls in the notes are made again
     UNKNOWN_NOTE: a call of which nothing is known */
 extern OF_THREAD int64_t *noted;

@@ -204,28 +204,27 @@ class _Ufunc(ctypes.Structure if ctypes else object):
         ("types", ctypes.POINTER(ctypes.c_char))] if ctypes else []
 
 
-def with_loops(ufunc: np.ufunc, loops: dict[str, tuple[int, int]]) -> tuple[np.ufunc, Any]:
-    """(a ufunc of one operand like `ufunc`, where functions of the library compute arrays of some dtypes; what must
-    live as long as it). `ufunc` itself where NumPy does not show its loops.
+def with_loops(ufunc: np.ufunc, change: Callable[[str, int, int], tuple[int, int]]) -> tuple[np.ufunc, Any]:
+    """(a ufunc of one result like `ufunc`, some of whose loops are others; what must live as long as it). `ufunc`
+    itself where NumPy does not show its loops.
 
-    `loops`: character of the dtype -> (the address of the function, the address that it gets as its data)."""
+    `change(types, function, data)` gives the address of the function for operands of these types, such as "ff->f", and
+    the address that it gets as its data. Its arguments are NumPy's addresses."""
     make = maker_of_ufuncs()
     if make is None:
         return ufunc, None
     fields = _Ufunc.from_address(id(ufunc))
     known = fields.inputs, fields.outputs, fields.operands, fields.count, fields.name
-    if known != (1, 1, 2, ufunc.ntypes, ufunc.__name__.encode()):
+    if known != (ufunc.nin, 1, ufunc.nargs, ufunc.ntypes, ufunc.__name__.encode()):
         return ufunc, None
-    types = fields.types[:2 * fields.count]
-    if types != bytes([np.dtype(char).num for pair in ufunc.types for char in (pair[0], pair[-1])]):
+    types = fields.types[:ufunc.nargs * fields.count]
+    if types != bytes([np.dtype(char).num for each in ufunc.types for char in each if char not in "->"]):
         return ufunc, None
-    functions, data = fields.functions[:fields.count], fields.data[:fields.count]
-    for i, (given, *_, returned) in enumerate(ufunc.types):
-        if given == returned and given in loops:
-            functions[i], data[i] = loops[given]
+    changed = [change(*loop) for loop in zip(ufunc.types, fields.functions[:fields.count], fields.data[:fields.count])]
     pointers = ctypes.c_void_p * fields.count
-    kept = pointers(*functions), pointers(*data), types, fields.name, ufunc.__doc__.encode()
-    return make(kept[0], kept[1], types, fields.count, 1, 1, -1, kept[3], kept[4], 0), kept
+    kept = pointers(*[x for x, _ in changed]), pointers(*[x for _, x in changed]), types, fields.name, (
+        ufunc.__doc__.encode())
+    return make(kept[0], kept[1], types, fields.count, ufunc.nin, 1, -1, kept[3], kept[4], 0), kept
 
 
 @lru_cache

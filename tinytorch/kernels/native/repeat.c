@@ -45,9 +45,21 @@ void note_loop(const void *function, char **args, int64_t elements, const intptr
         int64_t *operand = words + 5 + 3 * i;
         operand[0] = (intptr_t)args[i];
         operand[1] = steps[i];
-        memcpy(operand + 2, args[i], (size_t)itemsize);
+        operand[2] = 0;
+        if (i + 1 < count)                     /* the last one is written to */
+            memcpy(operand + 2, args[i], (size_t)itemsize);
     }
     note(5 + 3 * count, words);
+}
+
+/* The inner loop of a ufunc that computes by a loop of NumPy's. `data` holds the loop, its data, the number of its operands,
+of which the last one is written to, and the size of an element that is read. */
+KERNEL void heard_loop(char **args, const intptr_t *dimensions, const intptr_t *steps, const int64_t *data)
+{
+    const void *of_loop = (const void *)(intptr_t)data[1];
+    if (noted)
+        note_loop((const void *)(intptr_t)data[0], args, *dimensions, steps, of_loop, data[2], data[3]);
+    ((void (*)(char **, const intptr_t *, const intptr_t *, const void *))(intptr_t)data[0])(args, dimensions, steps, of_loop);
 }
 
 /* Notes the kernels that this thread calls from now on in the content of these bytes, whose first two words are 0 and the
@@ -398,6 +410,13 @@ static object results_of(const int64_t *words, const struct key *k, const object
     while (done--)
         layout.drop(tensors[done]);
     return result;
+}
+
+/* The kernel of a result that is the same for every call: copies so many bytes. */
+KERNEL int64_t enter_constant(const union argument *a)
+{
+    memcpy(a[2].place, a[1].place, (size_t)a[0].whole);
+    return 0;
 }
 
 /* Makes the arrays of a record, calls its kernels and returns its results. NULL after an error of Python; None if a kernel

@@ -205,6 +205,8 @@ KERNELS = {
     "complex_sizes": (1, "n x[2*n] >out[n]"),
     "float_to_double": (4096, "n x[n] >out[n]:f8"),
     "double_to_float": (4096, "n x[n]:f8 >out[n]"),
+    "long_to_float": (4096, "n x[n]:i8 >out[n]"),
+    "float_to_long": (4096, "n x[n] >out[n]:i8"),
     "occurrences": (4096, "n bins index[n]:i8<bins >out[bins]:i8"),
     "histogram": (1, "n bins .low .high x[n] >out[bins]"),
     "extremes": (1, "outer n inner smallest x[outer*n*inner] >out[outer*inner]"),

@@ -26,7 +26,7 @@ def _cast(name, dtype):
         return to(self, dtype=dtype, memory_format=memory_format)
     convert.__name__ = convert.__qualname__ = name
     convert.__doc__ = f"`self.to({dtype})`."
-    method()(convert)
+    method(repeats=True)(convert)
 
 
 for _name, _dtype in CASTS.items():

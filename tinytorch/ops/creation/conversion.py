@@ -14,7 +14,7 @@ from ...autograd.record_dtypes import of_source
 from ...autograd.views import assign, check_in_place, check_overlap, is_apart, is_expanded, layouts, may_share
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
-from ...kernels import arrange, halves
+from ...kernels import arrange, halves, native
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE, with_strides
@@ -58,7 +58,9 @@ def _to_discrete(input, numpy_dtype, source):
 def recast(array, numpy_dtype):
     if type(array) is np.ndarray and array.dtype.char in _REAL and numpy_dtype.char in _REAL and (
             array.flags.c_contiguous and 1 not in array.shape):
-        result = None if array.size < halves.MANY_DOUBLES else halves.convert(array, numpy_dtype)
+        result = None if array.size < native.LEAST_OF["float_to_double"] else halves.convert(array, numpy_dtype)
+        if result is None and native.listening and numpy_dtype.kind in dt.BOOL:
+            return native.heard(np.not_equal)(array, 0)
         return array.astype(numpy_dtype) if result is None else result
     result = halves.convert(array, numpy_dtype)
     if result is None:
@@ -114,7 +116,7 @@ def _on_device(self, device):
 _KEEPING = dt.COMPLEX + dt.BOOL + dt.WIDENED
 
 
-@method()
+@method(repeats=True)
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """`self` in another dtype (recorded), or itself if nothing changes: to(dtype), to(device), to(device, dtype) or
     to(other).
@@ -234,7 +236,7 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     return _clone(input, _order("clone", memory_format, ndim))
 
 
-@method()
+@method(repeats=True)
 def contiguous(self, *, memory_format=contiguous_format):
     """The tensor itself if it lies in memory in C order (or in that of `memory_format`), else a copy in this order."""
     if memory_format is contiguous_format:
@@ -407,7 +409,7 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     return _filled_with(input, value, _filled, _filled_tensor)
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, repeats=True)
 def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     """Writes `value` (a number or a 0-dim tensor) everywhere.
 
@@ -442,7 +444,7 @@ def _filled_with(input, value, of_number, of_tensor):
     return of_number(input, filled_as(value, input._array.dtype, input._array.size))
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, repeats=True)
 def zero_(input: Tensor) -> Tensor:
     """Writes zeros everywhere.
 

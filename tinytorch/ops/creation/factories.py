@@ -281,7 +281,7 @@ def _size_is_wrong(name, args, size):
     return f"{name}(): argument 'size' must be tuple of ints, not {type(size).__name__}"
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def zeros(*args: Extent | Extents, size: Extents | None = None, out: Tensor | None = None,
           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
           requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
@@ -295,7 +295,7 @@ def zeros(*args: Extent | Extents, size: Extents | None = None, out: Tensor | No
     return _filled("zeros", np.zeros, args, size, out, dtype, layout, device, requires_grad, pin_memory)
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def ones(*args: Extent | Extents, size: Extents | None = None, out: Tensor | None = None,
          dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
          requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
@@ -407,7 +407,7 @@ def _fill_with(value):
 _with_zeros, _with_ones = _fill_with(0), _fill_with(1)
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def zeros_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
                device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
                memory_format: MemoryFormat | None = preserve_format) -> Tensor:
@@ -421,7 +421,7 @@ def zeros_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: L
                       memory_format)
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def ones_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
               device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
               memory_format: MemoryFormat | None = preserve_format) -> Tensor:
@@ -447,7 +447,7 @@ def empty_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: L
     return _fill_like(empty_like, unset, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
-@public(hot=True)
+@public(hot=True, repeats=True)
 def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
               device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
               memory_format: MemoryFormat | None = preserve_format) -> Tensor:

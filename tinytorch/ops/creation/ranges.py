@@ -393,7 +393,7 @@ def _eye(size, numpy_dtype):
     return result
 
 
-@public()
+@public(repeats=True)
 def eye(n: Extent, m: Extent = ..., *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
         layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
         pin_memory: bool | None = False) -> Tensor:

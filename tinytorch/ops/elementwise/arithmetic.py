@@ -196,7 +196,7 @@ def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, ou
 
 
 @public(method=True, inplace=functools.partial(updates, np.subtract), ioperator="__isub__", aliases="subtract",
-        older=("input alpha other",), elementwise=True)
+        older=("input alpha other",), elementwise=True, repeats=True)
 def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
     """input - alpha * other, with broadcasting and type promotion. RuntimeError for bools.
 
@@ -210,7 +210,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, ou
     return _sub(input, other, out=out)
 
 
-@public()
+@public(repeats=True)
 def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input. RuntimeError for bools.
 
@@ -259,7 +259,7 @@ def positive(input: Tensor) -> Tensor:
 @binary(input=lambda g, other: g * conj(other),
         other=lambda g, input: g * conj(input),
         inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", numbers="any",
-        wide_scalar=True, ufunc=np.multiply, in_bfloat16=_mul_halves, stored=dt.ONLY_STORED)
+        wide_scalar=True, repeats=True, ufunc=np.multiply, in_bfloat16=_mul_halves, stored=dt.ONLY_STORED)
 def mul(input, other):
     """input * other, with broadcasting and type promotion.
 
@@ -357,7 +357,7 @@ def _trunc_divide(input, other):
 
 
 @public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide",
-        elementwise=True)
+        elementwise=True, repeats=True)
 def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | None = None,
         out: Tensor | None = None) -> Tensor:
     """input / other, with broadcasting. Integers give floats, unless the quotient is rounded.
@@ -379,7 +379,7 @@ def div(input: Tensor | Number, other: Tensor | Number, *, rounding_mode: str | 
     raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
 
 
-@public(method=True, inplace=True, elementwise=True)
+@public(method=True, inplace=True, elementwise=True, repeats=True)
 def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """input / other: `div` without rounding.
 

@@ -303,7 +303,7 @@ def _check_parts(first, second):
     check_broadcast(first._array.shape, second._array.shape)
 
 
-@public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'")
+@public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'", repeats=True)
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers from their real and imaginary parts. RuntimeError unless both are half, float or double.
 

@@ -91,12 +91,10 @@ def _clamp_into(array, min=None, max=None):
 
 
 def _clamp_in_place(function):
-    changing = in_place(function, into=_clamp_into)
-
-    @functools.wraps(changing)
-    def clamp_(self, *args, **kwargs):
+    @functools.wraps(function)
+    def clamp(self, *args, **kwargs):
         try:
-            return changing(self, *args, **kwargs)
+            return function(self, *args, **kwargs)
         except NotImplementedError:
             limits = [x for x in (*args, *kwargs.values()) if isinstance(x, NUMBERS)]
             if limits and self._array.dtype.kind in dt.INTEGRAL:
@@ -105,7 +103,7 @@ def _clamp_in_place(function):
                     raise RuntimeError(f"result type {d.type_name} can't be cast to the desired output type "
                                        f"{C_NAMES[type_name(self)]}") from None
             raise
-    return clamp_
+    return in_place(clamp, into=_clamp_into)
 
 
 @public(method=True, inplace=_clamp_in_place, aliases="clip", elementwise=True, repeats=True)

@@ -10,7 +10,7 @@ from ...autograd.op import binary, unary
 from ...autograd.promotion import NUMBERS
 from ...autograd.public import method
 from ...kernels import expressions, native
-from ...kernels.expressions import expression, fine
+from ...kernels.expressions import expression, fine, where, word
 from ...kernels.threads import shared
 from ...tensor import Tensor
 from .arithmetic import conj, is_complex, rounded_once
@@ -401,7 +401,11 @@ def _sinc_slope(g, input):
     return scaled_unless(square == 0, g, conj((x * cos(x) - sine) / square))
 
 
-@unary(_sinc_slope, to_float=True)
+_sine = word("sin", fine.sin)
+_sinc = expression(lambda x: where(x == 0, 1.0, _sine(x * math.pi) / (x * math.pi)))
+
+
+@unary(_sinc_slope, to_float=True, repeats=True)
 def sinc(input):
     """sin(pi x) / (pi x), 1 at zero.
 
@@ -409,13 +413,7 @@ def sinc(input):
     >>> torch.sinc(torch.tensor([0., 0.5]))
     tensor([1.0000, 0.6366])
     """
-    if input.dtype.char == "e":
-        return rounded_once(sinc.op.forward, input)
-    x = input * math.pi
-    found = np.sin(x) / x
-    if np.count_nonzero(x) == x.size:
-        return found
-    return np.where(input == 0, np.ones((), input.dtype), found)
+    return _sinc(input)
 
 
 exp.op.in_bfloat16, log.op.in_bfloat16, tanh.op.in_bfloat16 = (expression(text) for text in (

@@ -10,7 +10,7 @@ from ...autograd.promotion import FOUND
 from ...autograd.public import public
 from ...autograd.views import check_in_place
 from ...errors import not_a_tensor, not_implemented
-from ...kernels import expressions
+from ...kernels import expressions, native
 from ...kernels.arithmetic import complex_sizes
 from ...kernels.expressions import expression
 from ...tensor import Tensor
@@ -236,7 +236,7 @@ def frac(input):
 @op(name="round", elementwise=True, input=zeros_like)
 def _round(input, decimals):
     if decimals == 0:
-        return _whole("round", np.rint, input)
+        return _whole("round", native.heard(np.rint), input)
     _refuse("round_cpu", input, dt.INTEGRAL)
     if dt.kind(input.dtype) in dt.COMPLEX:
         raise NotImplementedError("round is not supported for complex inputs")
@@ -250,7 +250,7 @@ def _round(input, decimals):
 _round_to = renamed(_round, "round.1")
 
 
-@public(method=True, inplace=True, kernel="round_vml_cpu", widen=True, out=FOUND, elementwise=True)
+@public(method=True, inplace=True, kernel="round_vml_cpu", widen=True, out=FOUND, elementwise=True, repeats=True)
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """Each element rounded to `decimals` places, by default to an integer. Halves are rounded to the even neighbour.
 

@@ -30,7 +30,8 @@ __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzer
 @op(name="masked_fill", batches="elements", input=lambda g, mask: _masked_fill(g, mask, 0),
     value=lambda g, mask: _masked_fill(g, ~mask, 0), stored=dt.ONLY_COMPLEX32)
 def _masked_fill(input, mask, value):
-    if input.size >= native.LEAST and mask.size and input.shape[-mask.ndim:] == mask.shape and (
+    read = native.listening and isinstance(value, np.ndarray)      # its number must not become one of a record
+    if input.size >= native.LEAST and mask.size and input.shape[-mask.ndim:] == mask.shape and not read and (
             type(input) is np.ndarray and input.dtype == np.float32):
         result = native.made("masked_fill", input.shape, input.size, mask.size, float(value), input, mask)
         if result is not None:
@@ -113,7 +114,8 @@ def _fill_expanded(memory, values, mask, value):
     np.copyto(memory, values, where=mask._array)
 
 
-@public(hot=True, method=True, inplace=lambda function: in_place(function, _fill_expanded, number=1), elementwise=True)
+@public(hot=True, method=True, inplace=lambda function: in_place(function, _fill_expanded, number=1), elementwise=True,
+        repeats=True)
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of `input` with `value` (a number or 0-dim tensor) where `mask` is true. `input` and `mask` broadcast.
 
