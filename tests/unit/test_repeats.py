@@ -438,6 +438,43 @@ def test_operands_that_are_broadcast(function, monkeypatch):
 
 
 @needs_records
+def test_divisors_of_zero_are_refused(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    x, y = torch.arange(-16, 16).reshape(4, 8), torch.arange(-20, 12).reshape(4, 8)
+    good = torch.where(y == 0, 7, y)
+    assert torch.equal(times(lambda: torch.floor_divide(x, good)), torch.from_numpy(x.numpy() // good.numpy()))
+    for divisor in (y, torch.tensor(0), 0):
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            torch.floor_divide(x, divisor)
+    least = torch.tensor([-1 << 63, 5])
+    for divisor in (-1, 3, torch.tensor([-1, -1]), torch.tensor(-2)):
+        with np.errstate(over="ignore"):
+            wanted = np.floor_divide(least.numpy(), divisor.numpy() if isinstance(divisor, Tensor) else divisor)
+        assert torch.equal(times(lambda: torch.floor_divide(least, divisor)), torch.from_numpy(wanted))    # noqa: B023
+
+
+@needs_records
+@pytest.mark.parametrize("function, wanted", [(torch.max, np.max), (torch.min, np.min)])
+def test_extremes_of_integers(function, wanted, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    times(lambda: function(torch.randint(-9, 9, (4, 8))))
+    for _ in range(20):
+        x = torch.randint(-(1 << 62), 1 << 62, (4, 8))
+        assert function(x).item() == wanted(x.numpy()) and function(x).dtype is torch.int64
+
+
+@needs_records
+def test_counts_of_bools(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    for function in (torch.sum, torch.count_nonzero):
+        times(lambda: function(torch.rand(4, 8) > 0.5))        # noqa: B023
+        for _ in range(20):
+            x = torch.rand(4, 8) > 0.5
+            assert function(x).item() == np.count_nonzero(x.numpy()) and function(x).dtype is torch.int64
+    assert torch.count_nonzero(torch.zeros(0, dtype=torch.bool)).item() == 0
+
+
+@needs_records
 def test_the_number_of_a_tensor_is_no_constant(monkeypatch):
     monkeypatch.setattr(seam, "up", False)
     x, none = torch.randn(1), torch.tensor([False])

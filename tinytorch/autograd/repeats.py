@@ -93,9 +93,10 @@ def _tensors(key):
     return found
 
 
-def _others(*arguments):
-    """The same arguments with tensors of other numbers, so that nothing that follows from the numbers can pass for a
-    constant. None if a tensor has only numbers for which no others are known to be good, as places that are all 0."""
+def _others(draw, *arguments):
+    """The same arguments with tensors of other numbers, draw(array, random), so that nothing that follows from the
+    numbers can pass for a constant. None if a tensor has only numbers for which no others are known to be good, as
+    places that are all 0."""
     random, made = np.random.default_rng(0), {}
 
     def other(x):
@@ -111,7 +112,7 @@ def _others(*arguments):
             memory = np.empty(span[1] - span[0], np.int8)
             start = array.__array_interface__["data"][0] - span[0]
             new = np.ndarray(array.shape, array.dtype, memory, start, array.strides)
-            new[...] = _numbers_like(array, random)
+            new[...] = draw(array, random)
             made[id(x)] = wrap(new), not array.size or new.tobytes() != array.tobytes()
         return made[id(x)][0]
     found = [other(x) for x in arguments]
@@ -127,6 +128,11 @@ def _numbers_like(array, random):
     return dt.cast(random.standard_normal(array.shape), array.dtype)
 
 
+def _permuted(array, random):
+    """The numbers of an array in another order."""
+    return random.permutation(array.reshape(-1)).reshape(array.shape)
+
+
 def _agrees(result, record, key):
     """Whether a record gives this result."""
     tensors = _tensors(key)
@@ -135,13 +141,17 @@ def _agrees(result, record, key):
 
 def _agrees_for_others(call, record, key, args, kwargs):
     """Whether a record gives the function's result, and does the same to the arguments, if these have other numbers."""
-    found, again = [_others(key, args, kwargs) for _ in range(2)]
-    if found is None or again is None:
-        return False
-    of_call, args, kwargs = found
-    try:
-        result = call(*args, **kwargs)
-    except Exception:                          # the function refuses these numbers: it looks at them
+    for draw in (_numbers_like, _permuted):
+        found, again = [_others(draw, key, args, kwargs) for _ in range(2)]
+        if found is None or again is None:
+            return False
+        of_call, others, by_keyword = found
+        try:
+            result = call(*others, **by_keyword)
+            break
+        except Exception:                      # it refuses these numbers, such as divisors of 0
+            continue
+    else:
         return False
     tried, _, _ = again
     if not _agrees_in_bits(result, _tensors(of_call), _tried((record, tried)), _tensors(tried)):

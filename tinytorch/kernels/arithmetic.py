@@ -1,4 +1,5 @@
-"""Sums, differences, products and quotients of large arrays; the second one may be repeated for each row."""
+"""Sums, differences, products and quotients of large arrays, of which the second one may be repeated for each row, and
+quotients of integers."""
 import sys
 
 import numpy as np
@@ -7,7 +8,7 @@ from . import native
 from .layout import operand_order
 from .threads import number
 
-_FLOAT = np.dtype(np.float32)
+_FLOAT, _LONG = np.dtype(np.float32), np.dtype(np.int64)
 #: Below so many elements of the first operand NumPy is faster than C.
 MANY = 16384 if native.level() else sys.maxsize
 #: The same for two operands of one shape, or for a number as the second one. There NumPy is as fast on one thread.
@@ -35,6 +36,16 @@ def many(name, x, y):
     elif y.size != 1 and y.shape != x.shape[-y.ndim:] or y.ndim > x.ndim:
         return None
     return native.made(name, x.shape, x.size, y.size, x, y)
+
+
+def whole_quotients(x, y):
+    """The quotients, rounded down, of an array of int64 and another one of its shape or one integer. RuntimeError for a
+    divisor of zero. None where NumPy is to compute them."""
+    if y.__class__ is int:
+        y = np.array([y], _LONG)
+    elif type(y) is not np.ndarray or y.size != 1 and y.shape != x.shape or y.ndim > x.ndim:
+        return None
+    return native.made("floor_quotients", x.shape, x.size, y.size, x, y)
 
 
 def _by_rows(name, x, y):

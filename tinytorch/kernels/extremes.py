@@ -11,6 +11,7 @@ from .threads import number
 #: Below _FEW elements in long rows, or _FEW_SHORT in short rows, one call of NumPy is fastest for doubles. Below _SOME
 #: elements NumPy finds positions along the last axis as fast as two threads of C.
 _FEW, _FEW_SHORT, _SOME = 8192, 512, 1 << 18
+_LONG = np.dtype(np.int64)
 
 
 def extreme_of(ufunc, x, axes, keepdims=False):
@@ -19,6 +20,10 @@ def extreme_of(ufunc, x, axes, keepdims=False):
     if plan is not None:
         if x.dtype.char == "f":
             found = native.made("extremes", *plan, ufunc is np.minimum, x)
+            if found is not None:
+                return found
+        if axes is None and x.dtype == _LONG and x.size <= native.ONE_PIECE:
+            found = native.made("extreme_integer", plan[0], x.size, ufunc is np.minimum, x)
             if found is not None:
                 return found
         if axes is None and type(x) is np.ndarray and x.dtype.kind in "iub":

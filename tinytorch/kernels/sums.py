@@ -9,7 +9,7 @@ from . import native
 from .rows import ones
 
 PIECE = 16384            # so many elements are one piece of work for a thread
-_BITS = np.dtype(np.uint16)
+_BITS, _LONG = np.dtype(np.uint16), np.dtype(np.int64)
 MANY_SQUARES = native.LEAST_OF["sums_of_squares"]         # from so many numbers on it is worth asking for a kernel
 _FEW = min(native.LEAST, np.getbufsize())      # below, the layout does not change a sum
 
@@ -74,7 +74,10 @@ def add_up_whole(x, axes, keepdims, dtype):
     if dtype.itemsize == 8 and type(x) is np.ndarray:
         plan = _plan(x.shape, axes, keepdims)
         if plan is not None and x.dtype.char == "?" and len(axes) == x.ndim:
-            return np.full(plan[0], np.count_nonzero(x), dtype)
+            counts = None
+            if x.size <= native.ONE_PIECE and dtype == _LONG:
+                counts = native.made("true_counts", plan[0], 1, x.size, x)
+            return np.full(plan[0], np.count_nonzero(x), dtype) if counts is None else counts
         if plan is not None and not plan[3] and plan[5] is None:
             found = native.made("whole_sums", *plan[:3], x)
             if found is not None:

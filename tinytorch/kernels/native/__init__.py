@@ -49,7 +49,7 @@ LEVELS = "baseline", "avx2", "avx512"
 _OUTSIDE = {"lengths": "IndexError('a label or a length is out of range')",
             "": "RuntimeError('a kernel failed')", "target": "IndexError('a target is out of bounds')",
             "index": "IndexError('index out of range in self')", "weights": "ValueError('these are no weights')",
-            "other": "ValueError('the arrays differ')",
+            "other": "ValueError('the arrays differ')", "y": "RuntimeError('ZeroDivisionError')",
             **dict.fromkeys(("order", "plan", "columns"),
                             "ValueError('the plan of a kernel reaches out of its arrays')")}
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray

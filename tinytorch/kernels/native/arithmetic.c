@@ -96,3 +96,27 @@ void complex_sizes(int64_t threads, int64_t n, const float *x, float *out)
     const struct operands args = {1, x, NULL, out};
     share(threads, n, 32768, some_sizes, &args);
 }
+
+struct quotients { int64_t period; const int64_t *x, *y; int64_t *out; };
+
+static void some_quotients(const void *args, int64_t first, int64_t last)
+{
+    const struct quotients *a = args;
+    for (int64_t i = first; i < last; i++) {
+        const int64_t x = a->x[i], y = a->period == 1 ? a->y[0] : a->y[i];
+        if (y == -1)
+            a->out[i] = (int64_t)(0 - (uint64_t)x);    /* the smallest integer has no positive form */
+        else
+            a->out[i] = x / y - (x % y != 0 && (x < 0) != (y < 0));
+    }
+}
+
+/* The quotients of integers, rounded down. `y` has n elements or one. Returns 2 for a divisor of zero. */
+int64_t floor_quotients(int64_t threads, int64_t n, int64_t period, const int64_t *x, const int64_t *y, int64_t *out)
+{
+    for (int64_t i = 0; i < period; i++)
+        if (!y[i])
+            return 2;
+    share(threads, n, 32768, some_quotients, &(struct quotients){period, x, y, out});
+    return 0;
+}

@@ -211,3 +211,29 @@ void whole_sums(int64_t threads, int64_t rows, int64_t width, const int64_t *x, 
     const struct whole_sums args = {width, x, out};
     share(threads, rows, light_rows_in_piece(width), whole_sums_of_rows, &args);
 }
+
+/* The largest or smallest of integers. */
+void extreme_integer(int64_t threads, int64_t n, int64_t smallest, const int64_t *x, int64_t *out)
+{
+    int64_t found = x[0];
+    (void)threads;
+    if (smallest)
+        for (int64_t i = 1; i < n; i++)
+            found = x[i] < found ? x[i] : found;
+    else
+        for (int64_t i = 1; i < n; i++)
+            found = x[i] > found ? x[i] : found;
+    *out = found;
+}
+
+/* How many of the bools of each row are true. */
+void true_counts(int64_t threads, int64_t rows, int64_t width, const uint8_t *x, int64_t *out)
+{
+    (void)threads;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t count = 0;
+        for (int64_t j = 0; j < width; j++)
+            count += x[i * width + j] != 0;
+        out[i] = count;
+    }
+}

@@ -205,6 +205,9 @@ KERNELS = {
     "complex_sizes": (1, "n x[2*n] >out[n]"),
     "float_to_double": (4096, "n x[n] >out[n]:f8"),
     "double_to_float": (4096, "n x[n]:f8 >out[n]"),
+    "floor_quotients": (512, "n period x[n]:i8 y[period]:i8 >out[n]:i8"),
+    "extreme_integer": (1, "n smallest x[n]:i8 >out[1]:i8"),
+    "true_counts": (512, "rows width x[rows*width]:? >out[rows]:i8"),
     "long_to_float": (4096, "n x[n]:i8 >out[n]"),
     "float_to_long": (4096, "n x[n] >out[n]:i8"),
     "occurrences": (4096, "n bins index[n]:i8<bins >out[bins]:i8"),
@@ -265,7 +268,7 @@ def parsed(declared):
 _FAILING = {**dict.fromkeys(("attend", "attend_backward", "batch_norm_by", "convolve_squares", "depthwise_forward",
                              "depthwise_input", "depthwise_weights", "top", "ranked", "histogram", "transform",
                              "transform_real", "half_softmax", "bfloat16_product"), ""),
-            "categories": "weights", "race": "weights", "all_equal": "other"}
+            "categories": "weights", "race": "weights", "all_equal": "other", "floor_quotients": "y"}
 
 
 def failing(name):

@@ -15,7 +15,7 @@ from ...autograd.public import method, public, reflected
 from ...autograd.record_dtypes import in_float32
 from ...errors import not_implemented
 from ...kernels import expressions
-from ...kernels.arithmetic import MANY, many
+from ...kernels.arithmetic import MANY, many, whole_quotients
 from ...kernels.expressions import expression, where
 from ...kernels.looks import all_true
 from ...tensor import Tensor, wrap
@@ -319,6 +319,8 @@ def _floor_divide(input, other):
 
 
 def _floor_quotient(input, other):
+    if input.dtype == _LONG and (result := whole_quotients(input, other)) is not None:
+        return result
     _check_divisor("div_floor_cpu", input, other)
     if input.dtype.char == "e":
         if np.size(other) == 1:                # torch divides by a single number in float32
@@ -327,6 +329,7 @@ def _floor_quotient(input, other):
     return _quotient(input, other) if input.dtype.char == "f" else np.floor_divide(input, other)
 
 
+_LONG = np.dtype(np.int64)
 _fmod, _modulo = (expression(text, 2) for text in (
     lambda x, y: expressions.fmod(x, y), lambda x, y: expressions.remainder(x, y)))
 
@@ -391,7 +394,8 @@ def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor |
 
 
 @binary(numbers="any", input=refused("floor_divide"), other=refused("floor_divide"), backward_name=REFUSED,
-        kernel="div_floor_cpu", ioperator="__ifloordiv__", wide_scalar=True, in_bfloat16=_floor_divide_bfloat16)
+        kernel="div_floor_cpu", ioperator="__ifloordiv__", wide_scalar=True, repeats=True,
+        in_bfloat16=_floor_divide_bfloat16)
 def floor_divide(input, other):
     """input / other rounded down. RuntimeError for an integer division by zero, and in backward.
 

@@ -216,7 +216,7 @@ def _written(found, input, other, out):
 _take_max, _take_min = picker("max", np.maximum), picker("min", np.minimum)
 
 
-@public(method=True, keyword_kinds={"dim": "int"})       # a positional tensor is `other`
+@public(method=True, keyword_kinds={"dim": "int"}, repeats=True)       # a positional tensor is `other`
 def max(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other: Tensor = None,
         out: Tensor | Tensors | None = None) -> Tensor | return_types.max:
     """max(x): the largest element. max(x, dim): the largest along `dim` and its index, as a named tuple
@@ -237,7 +237,7 @@ def max(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other
                     input, dim, out)
 
 
-@public(method=True, keyword_kinds={"dim": "int"})       # a positional tensor is `other`
+@public(method=True, keyword_kinds={"dim": "int"}, repeats=True)       # a positional tensor is `other`
 def min(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other: Tensor = None,
         out: Tensor | Tensors | None = None) -> Tensor | return_types.min:
     """min(x): the smallest element. min(x, dim): the smallest along `dim` and its index. min(x, y):

@@ -434,7 +434,7 @@ def any(input: Tensor, dim: Ints | int | None = None, keepdim: bool = False, *, 
     return _truth("any", np.logical_or, input, dim, keepdim, out)
 
 
-@public(method=True, spread=True)
+@public(method=True, spread=True, repeats=True)
 def count_nonzero(input: Tensor, dim: Ints | int | None = None) -> Tensor:
     """The number of elements that are not zero, in all or along `dim` (an int or several).
 
@@ -445,5 +445,7 @@ def count_nonzero(input: Tensor, dim: Ints | int | None = None) -> Tensor:
     refuse_records("nonzero_count_cpu", input, dt.FLOAT8_RECORDS)
     array = dt.numbers(input._array)
     if dim is None and type(array) is np.ndarray:
+        if array.dtype.kind in dt.BOOL and array.size:
+            return wrap(add_up_whole(array, axes(None, array.ndim), False, _LONG))
         return wrap(np.array(np.count_nonzero(array), _LONG))
     return wrap(in_c_order(as_array(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG))))
