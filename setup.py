@@ -37,7 +37,7 @@ def target():
 #: Sets of instructions by the names in `LEVELS` there: what GCC and Clang are told, and what MSVC is.
 LEVELS = {"baseline": ([], [])}
 if target() in ("x86_64", "amd64"):
-    LEVELS["avx2"] = ["-mavx2", "-mfma"], ["/arch:AVX2"]
+    LEVELS["avx2"] = ["-mavx2", "-mfma", "-mf16c"], ["/arch:AVX2"]
     LEVELS["avx512"] = ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"], [
         "/arch:AVX512"]
 elif re.fullmatch("i[3-6]86|x86", target()):   # else it rounds to 80 bits, and where it likes

@@ -43,6 +43,20 @@ def test_every_number(array, dtype):
 
 
 @needs_library
+def test_nan():
+    """Each NaN keeps its sign and the upper bits of its payload, and becomes quiet; by the same rule at each level,
+    and wherever it is among others."""
+    half, single = EVERY.astype(np.uint32), bits(floats())
+    of_half = (half & 0x8000) << 16 | 0x7FC00000 | (half & 0x3FF) << 13
+    to_half = (single >> 16 & 0x8000) | 0x7E00 | (single >> 13 & 0x3FF)
+    for array, dtype, wanted in ((EVERY.view(HALF), FLOAT, of_half), (floats(), HALF, to_half)):
+        nan = np.isnan(array)
+        array, wanted = array[nan], wanted[nan]
+        for first in range(17):
+            assert (bits(halves.convert(array[first:first + 1025], dtype)) == wanted[first:first + 1025]).all()
+
+
+@needs_library
 def test_layouts():
     """Of any order of dimensions, of steps, and of none."""
     for shape in ((0,), (), (1,), (3, 5), (70_000,)):

@@ -1,8 +1,8 @@
 /* The common parts of the kernels: types, visibility, and functions of one float that compilers vectorise.
 
 Every kernel takes C-contiguous arrays of native floats, whose addresses and sizes the Python side (__init__.py) has
-checked. The build compiles each file once for every set of instructions, so that all files are plain C, but for one
-instruction in halves.h and one in panels.c. */
+checked. The build compiles each file once for every set of instructions, so that all files are plain C, but for the
+conversions in halves.h and one instruction in panels.c. */
 #ifndef TINYTORCH_COMMON_H
 #define TINYTORCH_COMMON_H
 

@@ -222,15 +222,16 @@ struct walk2 {
     float constants[CONSTANTS];
 };
 
-/* Each half of a program of one operation, 16 at a time where there is an instruction that converts so many: nothing is
-stored on the way. */
-#ifdef __AVX512F__
+/* Each half of a program of one operation, several at a time where there is an instruction that converts so many: nothing
+is stored on the way. */
+#ifdef HALVES_AT_ONCE
 #define EACH_HALF(operation, together)                                                                                \
     int64_t i = 0;                                                                                                    \
-    for (; i + 16 <= n; i += 16)                                                                                      \
-        to_halves(out + i, 16, _mm512_##together##_ps(of_halves(a + i, 16), of_halves(b + i, 16)));                   \
+    for (; i + HALVES_AT_ONCE <= n; i += HALVES_AT_ONCE)                                                              \
+        to_halves(out + i, HALVES_AT_ONCE,                                                                            \
+                  FLOATS(together)(of_halves(a + i, HALVES_AT_ONCE), of_halves(b + i, HALVES_AT_ONCE)));              \
     if (i < n)                                                                                                        \
-        to_halves(out + i, n - i, _mm512_##together##_ps(of_halves(a + i, n - i), of_halves(b + i, n - i)));
+        to_halves(out + i, n - i, FLOATS(together)(of_halves(a + i, n - i), of_halves(b + i, n - i)));
 #else
 #define EACH_HALF(operation, together)                                                                                \
     SPAN                                                                                                              \

@@ -4,8 +4,14 @@ half. */
 #define TINYTORCH_HALVES_H
 
 #include "common.h"
+/* Compilers do not find the instruction that converts several halves at once. Microsoft's have it with AVX2. */
+#if defined(__AVX512F__) || defined(__F16C__) || (defined(_MSC_VER) && defined(__AVX2__))
+#include <immintrin.h>
 #ifdef __AVX512F__
-#include <immintrin.h>                         /* compilers do not find the instruction that converts 16 halves */
+#define HALVES_AT_ONCE 16
+#else
+#define HALVES_AT_ONCE 8
+#endif
 #endif
 
 INLINE float of_bfloat16(uint16_t x)
@@ -40,20 +46,43 @@ INLINE uint16_t to_half(float x)
 }
 
 #ifdef __AVX512F__
+typedef __m512 floats;
+#define FLOATS(function) _mm512_##function##_ps
+
 /* 16 halves, or the first few of them. A mask for all of them would take longer where they are not in a cache. */
-INLINE __m512 of_halves(const uint16_t *from, int64_t n)
+INLINE floats of_halves(const uint16_t *from, int64_t n)
 {
     if (n >= 16)
         return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
     return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16((__mmask16)((1u << n) - 1), from));
 }
 
-INLINE void to_halves(uint16_t *to, int64_t n, __m512 x)
+INLINE void to_halves(uint16_t *to, int64_t n, floats x)
 {
     if (n >= 16)
         _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph(x, 0));
     else
         _mm256_mask_storeu_epi16(to, (__mmask16)((1u << n) - 1), _mm512_cvtps_ph(x, 0));
+}
+#elif defined(HALVES_AT_ONCE)
+typedef __m256 floats;
+#define FLOATS(function) _mm256_##function##_ps
+
+/* 8 halves, or the first few of them. */
+INLINE floats of_halves(const uint16_t *from, int64_t n)
+{
+    uint16_t few[8] = {0};
+    if (n < 8)
+        memcpy(few, from, n * sizeof *from);
+    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(n < 8 ? few : from)));
+}
+
+INLINE void to_halves(uint16_t *to, int64_t n, floats x)
+{
+    uint16_t few[8];
+    _mm_storeu_si128((__m128i *)(n < 8 ? few : to), _mm256_cvtps_ph(x, 0));
+    if (n < 8)
+        memcpy(to, few, n * sizeof *to);
 }
 #endif
 
@@ -66,12 +95,15 @@ INLINE void floats_of(int half, int64_t n, const uint16_t *from, float *to)
             to[i] = of_bfloat16(from[i]);
         return;
     }
-#ifdef __AVX512F__
+#ifdef HALVES_AT_ONCE
+    float few[HALVES_AT_ONCE];
     int64_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        _mm512_storeu_ps(to + i, of_halves(from + i, 16));
-    if (i < n)
-        _mm512_mask_storeu_ps(to + i, (__mmask16)((1u << (n - i)) - 1), of_halves(from + i, n - i));
+    for (; i + HALVES_AT_ONCE <= n; i += HALVES_AT_ONCE)
+        FLOATS(storeu)(to + i, of_halves(from + i, HALVES_AT_ONCE));
+    if (i == n)
+        return;
+    FLOATS(storeu)(few, of_halves(from + i, n - i));
+    memcpy(to + i, few, (n - i) * sizeof *to);
 #else
     SPAN
     for (int64_t i = 0; i < n; i++)
@@ -87,12 +119,15 @@ INLINE void of_floats(int half, int64_t n, const float *from, uint16_t *to)
             to[i] = to_bfloat16(from[i]);
         return;
     }
-#ifdef __AVX512F__
+#ifdef HALVES_AT_ONCE
+    float few[HALVES_AT_ONCE] = {0};
     int64_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        to_halves(to + i, 16, _mm512_loadu_ps(from + i));
-    if (i < n)
-        to_halves(to + i, n - i, _mm512_maskz_loadu_ps((__mmask16)((1u << (n - i)) - 1), from + i));
+    for (; i + HALVES_AT_ONCE <= n; i += HALVES_AT_ONCE)
+        to_halves(to + i, HALVES_AT_ONCE, FLOATS(loadu)(from + i));
+    if (i == n)
+        return;
+    memcpy(few, from + i, (n - i) * sizeof *from);
+    to_halves(to + i, n - i, FLOATS(loadu)(few));
 #else
     SPAN
     for (int64_t i = 0; i < n; i++)
