@@ -175,7 +175,7 @@ _MANY = 1 << 18
 
 def shared(ufunc, x):
     """ufunc(x), on several threads if `x` is large. The ufunc must round an element in the same way at any position."""
-    if x.size < _MANY or type(x) is not np.ndarray or x.dtype.char not in "fd" or not x.flags.c_contiguous:
+    if x.size < _MANY or type(x) is not np.ndarray or x.dtype.char not in "efd" or not x.flags.c_contiguous:
         return ufunc(x)
     result = np.empty_like(x)
     flat, out = x.reshape(-1), result.reshape(-1)

@@ -331,6 +331,28 @@ int64_t walk2(int64_t threads, int64_t n, int64_t size, int64_t na, int64_t nb, 
     return 0;
 }
 
+/* `loop4` for halves, of one operand and no numbers. */
+KERNEL void loop2(char **args, const intptr_t *dimensions, const intptr_t *steps, const int64_t *data)
+{
+    enum { SIZE = BLOCK / sizeof(uint16_t) };
+    const int64_t n = *dimensions;
+    const int apart = n > 1 && (steps[0] != sizeof(uint16_t) || steps[1] != sizeof(uint16_t));
+    uint16_t from[SIZE], to[SIZE];
+    if (!apart) {
+        walk2(1, n, data[0], n, 0, 0, 0, 0, 0, 0, 0, (const place *)(data + 3), (const uint16_t *)args[0], NULL, NULL, NULL,
+              (uint16_t *)args[1]);
+        return;
+    }
+    for (int64_t i = 0, run; i < n; i += run) {
+        run = n - i < SIZE ? n - i : SIZE;
+        for (int64_t j = 0; j < run; j++)
+            from[j] = *(const uint16_t *)(args[0] + (i + j) * steps[0]);
+        walk2(1, run, data[0], run, 0, 0, 0, 0, 0, 0, 0, (const place *)(data + 3), from, NULL, NULL, NULL, to);
+        for (int64_t j = 0; j < run; j++)
+            *(uint16_t *)(args[1] + (i + j) * steps[1]) = to[j];
+    }
+}
+
 #define NUMBER double
 #define NAMED(name) name##8
 #define OPERATIONS                                                                                                    \
