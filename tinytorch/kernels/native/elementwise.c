@@ -183,24 +183,24 @@ and `mul_div` are each two operations of an expression or more. */
     OPERATION(sqrt, sqrtf(x))                                                                                         \
     OPERATION(exp, single_exp(x))                                                                                     \
     OPERATION(exp2, single_exp2(x))                                                                                   \
-    OPERATION(log, single_log(x))                                                                                     \
-    OPERATION(log2, single_log(x) * 1.4426950408889634)                                                               \
-    OPERATION(log10, single_log(x) * 0.4342944819032518)                                                              \
+    OPERATION(log, log_times(x, 1.0))                                                                                 \
+    OPERATION(log2, log_times(x, 1.4426950408889634))                                                                 \
+    OPERATION(log10, log_times(x, 0.4342944819032518))                                                                \
     OPERATION(log1p, single_log1p(x))                                                                                 \
     OPERATION(expm1, single_expm1(x))                                                                                 \
     OPERATION(sinh, single_sinh(x))                                                                                   \
     OPERATION(cosh, single_cosh(x))                                                                                   \
     OPERATION(tanh, single_tanh(x))                                                                                   \
-    OPERATION(arcsin, single_asin(x))                                                                                 \
-    OPERATION(arccos, single_acos(x))                                                                                 \
+    IN_TWO(arcsin, begun_asin(x), asin_of(x, part))                                                                   \
+    IN_TWO(arccos, begun_asin(x), acos_of(x, part))                                                                   \
     OPERATION(arctanh, single_atanh(x))                                                                               \
     REPAIRED(sin, single_sin(x), FAR(x), sin(x))                                                                      \
     REPAIRED(cos, single_cos(x), FAR(x), cos(x))                                                                      \
     REPAIRED(tan, single_tan(x), FAR(x), tan(x))                                                                      \
     OPERATION(sigmoid, sigmoid_of(x))                                                                                 \
-    OPERATION(erf, single_erf(x))                                                                                     \
-    OPERATION(erfc, single_erfc(x))                                                                                   \
-    OPERATION(erfinv, single_erfinv(x))                                                                               \
+    IN_TWO(erf, begun_erf(x), erf_of(x, part))                                                                        \
+    IN_TWO(erfc, begun_erfc(x), erfc_of(x, part))                                                                     \
+    IN_TWO(erfinv, begun_erfinv(x), erfinv_of(x, part))                                                               \
     OPERATION(lgamma, lgamma_by(x, 0))                                                                                \
     OPERATION(digamma, digamma_of(x))                                                                                 \
     OPERATION(trigamma, trigamma_by(x, 3.14159274f * x))                                                              \

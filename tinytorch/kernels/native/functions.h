@@ -174,17 +174,10 @@ INLINE double wide_cosh(double x)
     return 4.0 * (total.high + (total.low + whole.low + inverse.low));
 }
 
-/* (log(m) - 2 s) / s, s = (m - 1) / (m + 1), z = s^2, sqrt(1/2) <= m < sqrt(2): to 1 in 10^9 if `fine` is false. */
-INLINE double log_terms(double z, int fine)
+/* (log(m) - 2 s) / s, s = (m - 1) / (m + 1), z = s^2, sqrt(1/2) <= m < sqrt(2). */
+INLINE double log_terms(double z)
 {
-    double p;
-    if (!fine) {
-        p = 0.23330467216303835;
-        p = p * z + 0.28550820815960665;
-        p = p * z + 0.40000121839806124;
-        return z * (p * z + 0.6666666655449709);
-    }
-    p = 0.13086626147840102;
+    double p = 0.13086626147840102;
     p = p * z + 0.13268773138656886;
     p = p * z + 0.15386239702814658;
     p = p * z + 0.18181795640132906;
@@ -204,30 +197,21 @@ INLINE int64_t wide_power_next_to(double x)
 INLINE double log_of_pair(double n, struct pair s)
 {
     const struct pair sum = sum_of(n * 0.6931471803691238, 2.0 * s.high);
-    return sum.high + (sum.low + (s.high * log_terms(s.high * s.high, 1) + 2.0 * s.low + n * 1.9082149292705877e-10));
+    return sum.high + (sum.low + (s.high * log_terms(s.high * s.high) + 2.0 * s.low + n * 1.9082149292705877e-10));
 }
 
-/* -inf for zero, NaN for negative numbers; to 1 in 10^9 if `fine` is false. */
-INLINE double log_by(double x, int fine)
+/* -inf for zero, NaN for negative numbers. */
+INLINE double wide_log(double x)
 {
     const double small = x < 2.2250738585072014e-308 ? 18014398509481984.0 : 1.0;  /* 2^54 makes a denormal normal */
     const uint64_t bits = wide_bits_of(x * small) - 0x3fe6a09e667f3bcdull;         /* bits of sqrt(1/2) */
     const uint64_t power = (bits >> 52) + 2048;            /* 12 bits: 4096 more for negative numbers */
     const double n = of_wide_bits(wide_bits_of(WIDE_SHIFT) + ((power & 4095) - 2048)) - WIDE_SHIFT
         - (small > 1.0 ? 54.0 : 0.0);
-    const double m = of_wide_bits((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull), s = (m - 1.0) / (m + 1.0);
-    double result;
-    if (fine)
-        result = log_of_pair(n, quotient_of((struct pair){m - 1.0, 0.0}, sum_of(m, 1.0)));
-    else
-        result = n * 0.6931471805599453 + (s * log_terms(s * s, 0) + 2.0 * s);
+    const double m = of_wide_bits((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull);
+    double result = log_of_pair(n, quotient_of((struct pair){m - 1.0, 0.0}, sum_of(m, 1.0)));
     result = x == 0.0 ? -INFINITY : result;
     return x < 0.0 ? NAN : x < INFINITY ? result : x;
-}
-
-INLINE double wide_log(double x)
-{
-    return log_by(x, 1);
 }
 
 /* log(1 + x), by s = (1 + x - 2^n) / (1 + x + 2^n). */
@@ -426,12 +410,10 @@ INLINE double wide_erf(double x)
     return x != x ? x : a < 1.0 ? near : copysign(1.0 - wide_erfc(a), x);
 }
 
-/* The x with erf(x) = y, 0 <= y < 1, to nine digits (_INVERSE_NEAR and _INVERSE_FAR of kernels/erf.py), or to eight if
-`fine` is false. */
-INLINE double erfinv_nearly(double y, int fine)
+/* The x with erf(x) = y, 0 <= y < 1, to nine digits (_INVERSE_NEAR and _INVERSE_FAR of kernels/erf.py). */
+INLINE double erfinv_nearly(double y)
 {
-    const double w = -log_by((1.0 - y) * (1.0 + y), fine), t = 0.4 * w - 1.0;
-    const double u = (fine ? sqrt(w) : (double)sqrtf((float)w)) * 0.514280010148954 - 2.1499650621623427;
+    const double w = -wide_log((1.0 - y) * (1.0 + y)), t = 0.4 * w - 1.0, u = sqrt(w) * 0.514280010148954 - 2.1499650621623427;
     double p = -1.2236984334405913e-06, q = -0.0002554121513041371;
     p = p * t + 2.931137042117709e-06;
     p = p * t + 7.820672733815211e-06;
@@ -466,7 +448,7 @@ INLINE double erfinv_nearly(double y, int fine)
 /* A step of Halley's method triples the number of digits. */
 INLINE double wide_erfinv(double x)
 {
-    const double a = fabs(x), y = a < 1.0 - 0x1p-53 ? a : 1.0 - 0x1p-53, z = erfinv_nearly(y, 1);
+    const double a = fabs(x), y = a < 1.0 - 0x1p-53 ? a : 1.0 - 0x1p-53, z = erfinv_nearly(y);
     const double error = y < 0.5 ? z * erf_ratio(z * z) - y : (1.0 - y) - wide_erfc(z);
     const double step = error / (1.1283791670955126 * wide_exp(-z * z)), result = z - step / (1.0 + z * step);
     return a < 1.0 ? copysign(result, x) : a == 1.0 ? copysign(INFINITY, x) : NAN;

@@ -1,22 +1,29 @@
 /* Functions of one float. Most are computed in double precision with few terms and rounded once, to at most .51 units in
-the last place; the others say how accurate they are. */
+the last place; the others say how accurate they are. Long functions are two, for IN_TWO of walk.h. */
 #ifndef TINYTORCH_SINGLE_H
 #define TINYTORCH_SINGLE_H
 
 #include "functions.h"
 
-/* e^x - 1 = scale rest + (scale - 1) for -80 <= x <= 89.5, to 1 in 10^10: `scale` gets 2^n, and `rest` is e^r - 1. */
+/* a x^3 + b x^2 + c x + d. Longer polynomials of these parts take less time than by Horner's rule, each step of which waits
+for the last one. */
+INLINE double four(double x, double a, double b, double c, double d)
+{
+    return (a * x + b) * (x * x) + (c * x + d);
+}
+
+/* e^x - 1 = scale rest + (scale - 1) for |x| < 700, to 1 in 10^10: `scale` gets 2^n, and `rest` is e^r - 1. */
 INLINE double single_rest(double x, double *scale)
 {
-    const float shifted = (float)x * 1.44269504088896341f + SHIFT;
-    const double r = x - (double)(shifted - SHIFT) * 0.6931471805599453;
+    const double shifted = x * 1.4426950408889634 + WIDE_SHIFT;
+    const double r = x - (shifted - WIDE_SHIFT) * 0.6931471805599453;
     double p = 1.9890980869750327e-04;
     p = p * r + 1.3933641031986701e-03;
     p = p * r + 8.333310934448869e-03;
     p = p * r + 4.166646500604005e-02;
     p = p * r + 1.6666666681614256e-01;
     p = p * r + 5.000000013457727e-01;
-    *scale = 4.0 * of_bits((bits_of(shifted) - bits_of(SHIFT) + 125) << 23);
+    *scale = power_of(shifted);
     return r * r * p + r;
 }
 
@@ -24,8 +31,8 @@ INLINE double single_exp(float x)
 {
     const float least = x < -104.0f ? -104.0f : x;
     double scale;
-    const double rest = single_rest(0.5f * (least > 89.0f ? 89.0f : least), &scale), half = scale * rest + scale;
-    return half * half;
+    const double rest = single_rest(least > 89.0f ? 89.0f : least, &scale);
+    return scale * rest + scale;
 }
 
 /* 2^x to .61 units in the last place, in single precision. log(2) is in two parts, the first of 12 bits: its product with
@@ -95,13 +102,30 @@ INLINE int32_t power_next_to(float x)
     return (int32_t)(bits_of(x) - 0x3f3504f3u) >> 23;      /* bits of sqrt(1/2) */
 }
 
+/* n log(2) + log(1 + f), sqrt(1/2) <= 1 + f < sqrt(2). The terms from f^5 on are so small that they are summed in single
+precision, of `near`, which is f rounded. */
+INLINE double log_near_one(float n, double f, float near)
+{
+    const float square = near * near;
+    float p = -0.0596840634f;
+    p = p * near + 0.104117028f;
+    p = p * near - 0.1068557756f;
+    p = p * near + 0.1106441256f;
+    p = p * near - 0.1245068353f;
+    p = p * near + 0.14284736f;
+    p = p * near - 0.1666775097f;
+    p = p * near + 0.200000433f;
+    const double terms = (0.3333333333333333 - 0.25 * f) * f - 0.5;
+    return (n * 0.6931471805599453 + f) + (f * f * terms + square * square * near * p);
+}
+
 /* -inf for zero, NaN for negative numbers. */
-INLINE double single_log(float x)
+INLINE float log_times(float x, double factor)
 {
     const float small = x < 1.17549435e-38f ? 8388608.0f : 1.0f, scaled = x * small;   /* 2^23: normal numbers */
     const int32_t n = power_next_to(scaled);
-    const double m = of_bits(bits_of(scaled) - ((uint32_t)n << 23)), s = (m - 1.0) * inverse_of(m + 1.0);
-    const double result = log_of_parts((float)n - (small > 1.0f ? 23.0f : 0.0f), s);
+    const float f = of_bits(bits_of(scaled) - ((uint32_t)n << 23)) - 1.0f;
+    const float result = (float)(log_near_one((float)n - (small > 1.0f ? 23.0f : 0.0f), f, f) * factor);
     return x == 0.0f ? -INFINITY : x < 0.0f ? NAN : x < INFINITY ? result : x;
 }
 
@@ -109,15 +133,13 @@ INLINE double single_log(float x)
 INLINE double log1p_inside(float inside)
 {
     const int32_t n = power_next_to(1.0f + inside);
-    const double scale = 8.0 * of_bits((uint32_t)(n + 124) << 23), less = 0.125 * of_bits((uint32_t)(130 - n) << 23);
-    const double s = ((1.0 - scale) + inside) * less * inverse_of(((1.0 + scale) + inside) * less);
-    return log_of_parts(n, s);
+    const float less = of_bits((uint32_t)(130 - n) << 23), part = inside * less;           /* 8 / 2^n */
+    return log_near_one((float)n, ((less - 8.0) + part) * 0.125, ((less - 8.0f) + part) * 0.125f);
 }
 
-INLINE double single_log1p(float x)
+INLINE float single_log1p(float x)
 {
-    const float inside = x > -1.0f && x < INFINITY ? x : 0.0f;
-    const double result = log1p_inside(inside);
+    const float inside = x > -1.0f && x < INFINITY ? x : 0.0f, result = (float)log1p_inside(inside);
     return inside != 0.0f ? result : x == -1.0f ? -INFINITY : x < -1.0f ? NAN : x;
 }
 
@@ -191,14 +213,18 @@ INLINE double single_tan(float x)
     return x == 0.0f ? x : above * inverse_of(below);
 }
 
-/* asin(a) for 0 <= a <= 1: beyond 1/2 it is pi / 2 - 2 asin(sqrt((1 - a) / 2)). `direct` gets whether a <= 1/2, and
-`part` the arc sine of a or of that root. The root of a float is corrected by a step of Newton's. */
-INLINE double part_of_asin(float a, int *direct)
+/* asin(a) for 0 <= a <= 1 is t + t^3 p(t^2) with t = a up to 1/2; beyond it is pi / 2 - 2 asin(t) with t^2 = (1 - a) / 2.
+Those roots of a float are corrected by a step of Newton's. */
+INLINE double begun_asin(float x)
 {
-    *direct = a <= 0.5f;
-    const double wide = a, z = *direct ? wide * wide : 0.5 - 0.5 * wide;
-    const float near = sqrtf((float)z), half = 0.5f / (near < 1e-18f ? 1e-18f : near);
-    const double t = *direct ? wide : near + (z - (double)near * near) * half;
+    const float a = fabsf(x), square = 0.5f - 0.5f * a, near = sqrtf(square), half = 0.5f / (near < 1e-18f ? 1e-18f : near);
+    const double root = near + (square - (double)near * near) * half;
+    return a <= 0.5f ? a : root;
+}
+
+INLINE double part_of_asin(float x, double t)
+{
+    const double a = fabsf(x), z = fabsf(x) <= 0.5f ? a * a : 0.5 - 0.5 * a;
     double p = 3.369084720283012e-02;
     p = p * z + 1.7149238357677253e-02;
     p = p * z + 3.110066273549457e-02;
@@ -208,18 +234,18 @@ INLINE double part_of_asin(float a, int *direct)
     return p * z * t + t;
 }
 
-INLINE double single_asin(float x)
+INLINE float asin_of(float x, double t)
 {
-    int direct;
-    const double part = part_of_asin(fabsf(x), &direct), result = direct ? part : 1.5707963267948966 - 2.0 * part;
-    return fabsf(x) <= 1.0f ? copysign(result, x) : NAN;
+    const double part = part_of_asin(x, t);
+    const float result = fabsf(x) <= 0.5f ? (float)part : (float)(1.5707963267948966 - 2.0 * part);
+    return fabsf(x) <= 1.0f ? copysignf(result, x) : NAN;
 }
 
-INLINE double single_acos(float x)
+INLINE float acos_of(float x, double t)
 {
-    int direct;
-    const double part = part_of_asin(fabsf(x), &direct), turned = x < 0.0f ? 3.141592653589793 - 2.0 * part : 2.0 * part;
-    return fabsf(x) <= 1.0f ? direct ? 1.5707963267948966 - copysign(part, x) : turned : NAN;
+    const double part = copysign(part_of_asin(x, t), x);
+    const float far = (float)((x < 0.0f ? 3.141592653589793 : 0.0) + 2.0 * part), near = (float)(1.5707963267948966 - part);
+    return fabsf(x) <= 0.5f ? near : fabsf(x) <= 1.0f ? far : NAN;
 }
 
 /* erf(x) by its series, below 0.9. */
@@ -237,51 +263,98 @@ INLINE double erf_near(double x)
 }
 
 /* Beyond it is 1 - exp(a p(a)) with a = |x| < 4. */
-INLINE double single_erf(float x)
+INLINE double begun_erf(float x)
 {
-    const double a = fabsf(x), b = a > 4.0 ? 4.0 : a, u = (b - 2.45) * 0.6451612903225806;
+    const float size = fabsf(x) > 4.0f ? 4.0f : fabsf(x);
+    const double a = size, u = (a - 2.45) * 0.6451612903225806;
+    const double square = u * u, fourth = square * square;
     double q = 9.796042970847508e-06;
-    q = q * u + 1.983231982741978e-05;
-    q = q * u - 0.0002469730762010061;
-    q = q * u + 0.001124225172056544;
-    q = q * u - 0.0043235367151297135;
-    q = q * u + 0.015299720927378935;
-    q = q * u - 0.05134174232119058;
-    q = q * u - 1.3793064527620142;
-    q = q * u - 3.078179427994154;
-    double scale;
-    const double rest = single_rest(b * q, &scale), far = copysign(1.0 - (scale * rest + scale), x);
-    return a < 0.9 ? erf_near(x) : x != x ? x : far;
+    q = q * fourth + four(u, 1.983231982741978e-05, -0.0002469730762010061, 0.001124225172056544, -0.0043235367151297135);
+    q = q * fourth + four(u, 0.015299720927378935, -0.05134174232119058, -1.3793064527620142, -3.078179427994154);
+    return a * q;
 }
 
-/* erfc(x) = exp(-x^2) p(t) / (1 + 2 x) from 1/2 on, with t = (x - 4) / (x + 4); below that it is 1 - erf(x). */
-INLINE double single_erfc(float x)
+INLINE float erf_of(float x, double power)
 {
-    const double a = fabsf(x) > 10.2f ? 10.2f : fabsf(x), z = a * a, t = (a - 4.0) * inverse_of(a + 4.0);
-    double p = 8.236107284793605e-05;
-    p = p * t - 3.662307183767575e-04;
-    p = p * t - 8.403818078049156e-04;
-    p = p * t + 5.0836297359473336e-03;
-    p = p * t - 1.614655797149231e-02;
-    p = p * t + 3.716646793594233e-02;
-    p = p * t - 6.6340108866397e-02;
-    p = p * t + 9.373188234344046e-02;
-    p = p * t - 1.0103829176957513e-01;
-    p = p * t + 6.809713717448644e-02;
-    p = p * t + 1.5379628991274407e-02;
-    p = p * t - 1.3962111826500037e-01;
-    p = p * t + 1.2329951187456965;
     double scale;
-    const double rest = single_rest(-0.5 * z, &scale), root = scale * rest + scale;
-    const double far = p * inverse_of(1.0 + 2.0 * a) * root * root, near = 1.0 - erf_near(x);
-    return x != x ? x : a < 0.5 ? near : x < 0.0f ? 2.0 - far : far;
+    const double rest = single_rest(power, &scale);
+    const float far = copysignf((float)(1.0 - (scale * rest + scale)), x), near = (float)erf_near(x);
+    return x != x ? x : fabsf(x) < 0.9f ? near : far;
 }
 
-INLINE float single_erfinv(float x)
+/* erfc(x) = exp(-x^2) p(t) / (1 + 2 x) from 0.7 on, with t = (x - 4) / (x + 4); below that it is 1 - erf(x). The last terms
+of p are summed in single precision. To .53 units in the last place. */
+INLINE double begun_erfc(float x)
 {
-    const double a = fabs((double)x), y = a < 1.0 - 0x1p-30 ? a : 1.0 - 0x1p-30;
-    const float result = (float)erfinv_nearly(y, 0);
-    return a < 1.0 ? copysignf(result, x) : a == 1.0 ? copysignf(INFINITY, x) : NAN;
+    const float size = fabsf(x) > 10.2f ? 10.2f : fabsf(x), below = (size + 4.0f) * (1.0f + 2.0f * size);
+    const float near = 1.0f / below, u = (size - 4.0f) * (1.0f + 2.0f * size) * near;
+    const double a = size, above = 1.0 + 2.0 * a, inverse = near * (2.0 - (a + 4.0) * above * near);
+    const double t = (a - 4.0) * above * inverse;
+    float p = 8.236107284793605e-05f;
+    p = p * u - 3.662307183767575e-04f;
+    p = p * u - 8.403818078049156e-04f;
+    p = p * u + 5.0836297359473336e-03f;
+    p = p * u - 1.614655797149231e-02f;
+    p = p * u + 3.716646793594233e-02f;
+    p = p * u - 6.6340108866397e-02f;
+    p = p * u + 9.373188234344046e-02f;
+    const double most = (p * t - 1.0103829176957513e-01) * (t * t * (t * t))
+        + four(t, 6.809713717448644e-02, 1.5379628991274407e-02, -1.3962111826500037e-01, 1.2329951187456965);
+    return most * ((a + 4.0) * inverse);
+}
+
+INLINE float erfc_of(float x, double factor)
+{
+    const float size = fabsf(x) > 10.2f ? 10.2f : fabsf(x);
+    double scale;
+    const double rest = single_rest(-(double)size * size, &scale), far = factor * (scale * rest + scale);
+    const float near = (float)(1.0 - erf_near(x));
+    return x != x ? x : fabsf(x) < 0.7f ? near : x < 0.0f ? (float)(2.0 - far) : (float)far;
+}
+
+/* -log(1 - x^2) for |x| < 1. */
+INLINE double begun_erfinv(float x)
+{
+    const float a = fabsf(x) < 1.0f ? fabsf(x) : 0.0f, near = (1.0f - a) * (1.0f + a);
+    const int32_t n = power_next_to(near);
+    const float less = of_bits((uint32_t)(127 - n) << 23);
+    const double f = (1.0 - a) * (1.0 + a) * less - 1.0;
+    return -log_near_one((float)n, f, near * less - 1.0f);
+}
+
+/* By two polynomials, the first terms of which are summed in double precision (erfinv_nearly). */
+INLINE float erfinv_of(float x, double w)
+{
+    const double wide = 0.4 * w - 1.0;
+    const float near = (float)w, root = sqrtf(near), t = (float)wide, u = root * 0.51428001f - 2.14996506f;
+    float p = -1.2236984334405913e-06f, q = -0.0002554121513041371f;
+    p = p * t + 2.931137042117709e-06f;
+    p = p * t + 7.820672733815211e-06f;
+    p = p * t - 4.140043618074984e-05f;
+    p = p * t + 2.10274531521873e-05f;
+    p = p * t + 0.00029213577974979843f;
+    p = p * t - 0.0008343272659614886f;
+    p = p * t - 0.0004878764749554979f;
+    p = p * t + 0.008525432590256501f;
+    p = p * t - 0.019573564270649057f;
+    p = p * t - 0.026108237741432467f;
+    q = q * u + 1.9601429246845168e-05f;
+    q = q * u + 0.0014389093547246131f;
+    q = q * u - 0.0010865539512492398f;
+    q = q * u - 0.0018408286750889245f;
+    q = q * u + 0.0026583934985707604f;
+    q = q * u - 0.0012519465062323211f;
+    q = q * u + 0.0010874095950102443f;
+    q = q * u - 0.0016185343988137529f;
+    q = q * u + 0.00165548962165773f;
+    q = q * u - 0.0020554854702318176f;
+    q = q * u + 0.0033584382172853755f;
+    q = q * u - 0.004928157132895696f;
+    q = q * u + 0.0031988513093181904f;
+    const double z = near > 5.0f ? root * 0.514280010148954 - 2.1499650621623427 : wide, rest = near > 5.0f ? q : p;
+    const double result = (rest * z + (near > 5.0f ? 1.9636582346225844 : 0.6166006919867009)) * z
+        + (near > 5.0f ? 4.022067902290035 : 1.5014093511307296);
+    return fabsf(x) < 1.0f ? (float)(x * result) : fabsf(x) == 1.0f ? copysignf(INFINITY, x) : NAN;
 }
 
 #endif

@@ -57,12 +57,38 @@ INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
                 d[i] = (NUMBER)(value);                                                                               \
             }                                                                                                         \
     }
+
+/* The same for a long function, in two loops over a few elements. Processors compute several elements at once, which they
+cannot where they do not see the end of the first one. */
+#define IN_TWO(name, first, second)                                                                                   \
+    static void NAMED(name##_run)(OPERANDS)                                                                           \
+    {                                                                                                                 \
+        enum { FEW = 64 };                                                                                            \
+        ALIGNED double parts[FEW];                                                                                    \
+        (void)b, (void)c, (void)e;                                                                                    \
+        for (int64_t i = 0; i < n; i += FEW) {                                                                        \
+            const int64_t run = (n - i < FEW ? n - i : FEW) & -16;                                                    \
+            SPAN                                                                                                      \
+            for (int64_t j = 0; j < run; j++) {                                                                       \
+                const NUMBER x = a[i + j];                                                                            \
+                parts[j] = (first);                                                                                   \
+            }                                                                                                         \
+            SPAN                                                                                                      \
+            for (int64_t j = 0; j < run; j++) {                                                                       \
+                const NUMBER x = a[i + j];                                                                            \
+                const double part = parts[j];                                                                         \
+                d[i + j] = (NUMBER)(second);                                                                          \
+            }                                                                                                         \
+        }                                                                                                             \
+    }
 OPERATIONS
 #undef OPERATION
 #undef REPAIRED
+#undef IN_TWO
 
 #define OPERATION(name, value) NAMED(name##_number),
 #define REPAIRED(name, value, odd, exact) OPERATION(name, value)
+#define IN_TWO(name, first, second) OPERATION(name, second)
 enum {OPERATIONS};
 #undef OPERATION
 
@@ -77,6 +103,7 @@ KERNEL const char *NAMED(operations)(void)
 }
 #undef OPERATION
 #undef REPAIRED
+#undef IN_TWO
 #undef OPERANDS
 
 struct NAMED(walk) {
