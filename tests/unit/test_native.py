@@ -65,6 +65,9 @@ def layer_norm(width, seed, dtype):
             g_input, g_weight, g_bias = norm.layer_norm_backward(g, wanted, x, weight, width, mean, rate)
             yield from (y, mean, rate, g_input)
             yield from [a for a, there in zip((g_weight, g_bias), wanted[1:]) if there]
+    for weight in (w, None):
+        y, (_, rate) = norm.layer_norm(x, weight, None, width, 1e-5, False)
+        yield from (y, rate)
 
 
 def by_rows(width, seed, dtype):
@@ -437,11 +440,14 @@ def scans(width, seed, dtype):
 
 
 def arranged(width, seed, dtype):
-    """Turned round, triangles, images that are resized and what goes back to them."""
+    """Turned round, rolled, differences, on diagonals, triangles, resized images and what goes back to them."""
     for shape in ((width,), (3, width), (2, width, 3)):
         x = torch.tensor(draws(seed, *shape, special=True, dtype=dtype))
         for d in range(len(shape)):
-            yield x.flip(d).numpy()
+            yield from (x.flip(d).numpy(), x.roll(1, d).numpy(), x.roll(-2, d).numpy())
+            yield torch.diff(torch.tensor(draws(seed, *shape, dtype=dtype)), dim=d).numpy()
+        for offset in (0, 2, -1):
+            yield torch.diag_embed(x, offset).numpy()
         if len(shape) > 1:
             for diagonal in (0, -1, 2, width, -width, 1 << 40):
                 yield from (x.tril(diagonal).numpy(), x.triu(diagonal).numpy())

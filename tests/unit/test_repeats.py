@@ -129,6 +129,99 @@ def test_what_no_kernel_computes_is_not_kept(monkeypatch):
     del TABLE[doubled]
 
 
+def kept(function, *given):
+    """Whether calls with these arguments get a record, whose results are the function's for others too."""
+    repeats, found = function.record.repeats, []
+    repeats.left = 400                         # other tests may have used up the calls that are listened to
+    times(lambda: function(*given), 24)
+    others = [torch.rand_like(x) if isinstance(x, Tensor) else x for x in given]
+    again = repeats.again
+    try:
+        repeats.again = lambda key: found.append(again(key)) or found[-1]
+        result = function(*others)
+        repeats.again = lambda key: None
+        expected = function(*others)
+    finally:
+        repeats.again = again
+    assert result.shape == expected.shape and result.numpy().tobytes() == expected.numpy().tobytes()
+    return isinstance(found[0], Tensor)
+
+
+SMALL, OTHER, THIRD = [torch.rand(4, 8, generator=torch.Generator().manual_seed(n)) for n in range(3)]
+KEPT = {
+    "mean": (torch.mean, SMALL), "mean of rows": (torch.mean, SMALL, 1), "roll": (torch.roll, SMALL, 1, 0),
+    "diag": (torch.diag, SMALL[0]), "diag_embed": (torch.diag_embed, SMALL, 1), "diff": (torch.diff, SMALL),
+    "outer": (torch.outer, SMALL[0], OTHER[0]), "kron": (torch.kron, SMALL[0], OTHER[0]),
+    "searchsorted": (torch.searchsorted, SMALL[0], OTHER), "bucketize": (torch.bucketize, OTHER, SMALL[0]),
+    "argsort": (torch.argsort, SMALL, 1), "cdist": (torch.cdist, SMALL, OTHER),
+    "cosine_similarity": (F.cosine_similarity, SMALL, OTHER), "normalize": (F.normalize, SMALL),
+    "pairwise_distance": (F.pairwise_distance, SMALL, OTHER), "instance_norm": (F.instance_norm, SMALL[None]),
+    "rms_norm": (F.rms_norm, SMALL, (8,)), "triplet_margin_loss": (F.triplet_margin_loss, SMALL, OTHER, THIRD),
+    **{f.__name__: (f, SMALL, OTHER) for f in (
+        F.soft_margin_loss, F.hinge_embedding_loss, F.poisson_nll_loss, F.binary_cross_entropy, F.smooth_l1_loss,
+        F.huber_loss, F.binary_cross_entropy_with_logits)}}
+
+
+@needs_records
+@pytest.mark.parametrize("name", KEPT)
+def test_functions_of_several_kernels_are_kept(name, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    assert kept(*KEPT[name])
+
+
+@needs_records
+def test_a_function_may_use_memory_again(monkeypatch):
+    """Each array is free before the next, larger one is made, and the last kernel reads a constant that was made at the
+    place of one of them."""
+    monkeypatch.setattr(seam, "up", False)
+    from tinytorch.autograd.public import public
+    from tinytorch.kernels import arrange
+
+    @public(repeats=True)
+    def weighted(input: Tensor) -> Tensor:
+        """A sum of rows with constant weights."""
+        for offset in range(1, 6):
+            arrange.on_diagonals(input._array, offset)
+        weights = np.full(input.shape, 1e-6, np.float32)
+        return F.rms_norm(input, input.shape, torch.from_numpy(weights))
+    x, y = torch.rand(5), torch.rand(5)
+    times(lambda: weighted(x))
+    assert records(TABLE[weighted].repeats) == 1
+    assert torch.equal(weighted(y), F.rms_norm(y, (5,), torch.full((5,), 1e-6)))
+    del TABLE[weighted]
+
+
+def test_attention_that_draws_is_not_answered():
+    q, k, v = torch.rand(3, 1, 2, 5, 8, generator=torch.Generator().manual_seed(0))
+    attend = F.scaled_dot_product_attention
+    expected = attend(q, k, v, scale=0.5)
+    for _ in range(40):
+        assert torch.equal(attend(q, k, v, scale=0.5), expected)
+    assert not torch.equal(attend(k, q, v, scale=0.5), expected)
+    torch.manual_seed(0)
+    for p in (0.5, 1e-12):                     # the second one drops nothing, and draws
+        before = torch.get_rng_state()
+        drawn = [attend(q, k, v, dropout_p=p) for _ in range(40)]
+        assert p < 0.1 or not torch.equal(drawn[-1], drawn[-2])
+        assert not torch.equal(before, torch.get_rng_state())
+    with torch.nn.attention.sdpa_kernel([torch.nn.attention.SDPBackend.EFFICIENT_ATTENTION]):
+        with pytest.raises(RuntimeError, match="No viable backend"):
+            attend(q, k, v, scale=0.5)
+
+
+@needs_records
+def test_numbers_that_a_function_refuses_are_not_tried(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    shares = torch.rand(4, 8)
+    F.binary_cross_entropy.record.repeats.left = 400
+    times(lambda: F.binary_cross_entropy(shares, shares))
+    for outside in (-0.5, 1.5, float("nan")):
+        wrong = shares.clone()
+        wrong[3, 7] = outside
+        with pytest.raises(RuntimeError, match="all elements of input should be between 0 and 1"):
+            F.binary_cross_entropy(wrong, shares)
+
+
 @needs_records
 def test_errors_of_kernels_are_the_functions():
     weight, good, bad = torch.randn(3, 2), torch.tensor([0, 2]), torch.tensor([0, 3])

@@ -37,7 +37,7 @@ __all__ = ["begin", "learn"]
 #: So many calls of a function wait for being listened to a second time.
 _MOST_HEARD = 8
 #: The words of notes.h and repeat.c.
-_WORDS_OF_NOTES, _WORDS_OF_CONTENT, _MOST_MADE = 1 << 15, 128, 8
+_WORDS_OF_NOTES, _WORDS_OF_CONTENT, _MOST_MADE = 1 << 15, 512, 8
 _ARRAY, _CALL, _LOOP, _HELD, _UNKNOWN = range(5)
 _NUMBER, _OF_ARGUMENT, _OF_MADE, _IN_RECORD = range(4)
 _NEW, _GIVEN, _VIEW = range(3)
@@ -249,6 +249,7 @@ class _Writer:
     """Writes the calls in notes as words of a record.
 
     made    (dtype, shape, bytes) of each new array: first the results, then memory that only kernels see
+    filled  the places in `made` of those that a kernel has written to
     held    what must live as long as the record, beside what the key holds
     changed     the places of the arguments of which a write was counted
     """
@@ -256,7 +257,7 @@ class _Writer:
     def __init__(self, tensors, arrays, changed):
         self.changed = changed
         self.inputs = [_span(x._array) for x in tensors]
-        self.spans = [_span(x) for x in arrays]
+        self.spans, self.filled = [_span(x) for x in arrays], set()
         self.made = [(x.dtype, x.shape, x.nbytes) for x in arrays]
         self.wrote: set[int] = set()           # the places of arguments that kernels were seen to write to
         self.contents: dict[int, tuple[int, bytes]] = {}       # address -> what stands there
@@ -282,9 +283,13 @@ class _Writer:
             elif kind == _LOOP:
                 function, elements, data, count = notes[at + 1:at + 5]
                 operands = []
-                for address, step, first in zip(*[notes[at + 5 + i:at + 5 + 3 * count:3] for i in range(3)]):
-                    if not step:
+                for i, (address, step, first) in enumerate(zip(*[
+                        notes[at + 5 + i:at + 5 + 3 * count:3] for i in range(3)])):
+                    inside, written = self._known(address, self.spans), i == count - 1
+                    if not step and not written:
                         self._array(address, 8, 0, struct.pack("q", first))
+                    elif inside is not None:
+                        self._touch(inside, address, elements * step, written)
                     operands.append(self._operand(address))
                 self._wrote(address)
                 self._call(function, 1, operands, elements, data, notes[at + 6:at + 5 + 3 * count:3])
@@ -311,9 +316,12 @@ class _Writer:
         return next((i for i, span in enumerate(spans) if span.low <= address < max(span.high, span.low + 1)), None)
 
     def _array(self, address, size, written, content):
-        if not address or self._known(address, self.spans) is not None:
+        if not address:
             return
-        if self._known(address, self.inputs) is not None:
+        at = self._known(address, self.spans)
+        if at is not None and (written or at in self.filled):
+            self._touch(at, address, size, written)
+        elif self._known(address, self.inputs) is not None:
             if written:
                 self._wrote(address)
         elif written:                          # memory that the function made and does not return
@@ -321,6 +329,7 @@ class _Writer:
                 raise _Unknown
             self.spans.append(_Span(address, address + size, address))
             self.made.append((np.dtype(np.int8), (size,), size))
+            self.filled.add(len(self.made) - 1)
         elif size > len(content):
             raise _Unknown
         else:
@@ -332,12 +341,20 @@ class _Writer:
             raise _Unknown
         self.wrote.add(at)
 
+    def _touch(self, at, address, size, written):
+        """Notes that a kernel writes to, or reads from, so many bytes of a new array. Before it is filled something
+        else may have been at its place."""
+        if written and not 0 <= size <= self.spans[at].high - address or not written and at not in self.filled:
+            raise _Unknown
+        if written:
+            self.filled.add(at)
+
     def _operand(self, address):
         if not address:
             return [_NUMBER, 0, 0]
         for kind, spans in ((_OF_ARGUMENT, self.inputs), (_OF_MADE, self.spans)):
             i = self._known(address, spans)
-            if i is not None:
+            if i is not None and (kind == _OF_ARGUMENT or i in self.filled):
                 return [kind, i, address - spans[i].start]
         if address not in self.contents:
             raise _Unknown

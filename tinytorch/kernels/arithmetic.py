@@ -1,4 +1,4 @@
-"""Sums, differences, products and quotients of large arrays, of which the second one may be repeated for each row, and
+"""Sums, differences, products and quotients of arrays, of which the second one may be repeated for each row, and
 quotients of integers."""
 import sys
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from . import native
 from .layout import operand_order
+from .rows import around
 from .threads import number
 
 _FLOAT, _LONG = np.dtype(np.float32), np.dtype(np.int64)
@@ -81,11 +82,19 @@ def _wide_floats(x, y):
 
 def outer(x, y):
     """The products of the elements of two vectors."""
-    if x.size * y.size < MANY or not native.many("mul_down", x.size * y.size) or not (
-            type(x) is type(y) is np.ndarray and _wide_floats(y, x)
-            and x.flags.c_contiguous and y.flags.c_contiguous):
-        return np.multiply(x[:, None], y)
-    return native.result("mul_down", (len(x), len(y)), len(x), len(y), 1, y, x)
+    result = native.made("mul_down", (len(x), len(y)), len(x), len(y), 1, y, x)
+    return np.multiply(x[:, None], y) if result is None else result
+
+
+def differences(x, dim):
+    """Each element less the one before it along `dim`; None where NumPy is to compute them."""
+    outer, n, inner = around(x.shape, dim)
+    if n < 2 or type(x) is not np.ndarray or x.dtype != _FLOAT or not (
+            x.flags.c_contiguous and native.many("sub_lines", x.size)):
+        return None
+    rows, shape = x.reshape(outer, n * inner), (*x.shape[:dim], n - 1, *x.shape[dim + 1:])
+    return native.result("sub_lines", shape, outer, (n - 1) * inner, n * inner, n * inner, rows[:, inner:],
+                         rows[:, :-inner])
 
 
 def complex_sizes(x):

@@ -1,5 +1,5 @@
-"""flip, triu, tril, borders, and the gradient of resized images, for float32 arrays in C (native/arrange.c). Each
-function returns None where C does not take the arrays, and the caller uses NumPy."""
+"""flip, roll, triu, tril, diagonals, borders, and the gradient of resized images, for float32 arrays in C
+(native/arrange.c). Each function returns None where C does not take the arrays, and the caller uses NumPy."""
 from functools import lru_cache
 from math import prod
 
@@ -14,6 +14,19 @@ _FLOAT = np.dtype(np.float32)
 def flipped(x, dim):
     """`x` with the order along `dim` reversed."""
     return native.made("flip_rows", x.shape, *around(x.shape, dim), x)
+
+
+def rolled(x, shift, dim):
+    """`x` with its elements moved along `dim`; those moved beyond the end come in at the start."""
+    outer, n, inner = around(x.shape, dim)
+    return native.made("roll_rows", x.shape, outer, n * inner, shift % n * inner, x)
+
+
+def on_diagonals(x, offset):
+    """Square matrices of zeros with the rows of `x` on the diagonal `offset`."""
+    *outer, size = x.shape
+    side = size + abs(offset)
+    return native.made("diagonals", (*outer, side, side), prod(outer), size, max(-offset, 0), max(offset, 0), x)
 
 
 def triangle(x, diagonal, upper):

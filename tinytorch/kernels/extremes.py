@@ -43,9 +43,10 @@ def range_of(x, axes, keepdims=False):
             low = native.made("extremes", shape, outer, n, inner, True, x)
             if low is not None:
                 return low, native.made("extremes", shape, outer, n, inner, False, x)
-        found = None if inner > 1 else native.made("ranges", (2, *plan[0]), *plan[1:3], x)
-        if found is not None:
-            return np.array(found[0]), np.array(found[1])
+        low = np.empty(shape, x.dtype)
+        high = None if inner > 1 else native.made("ranges", shape, outer, n, x, low)
+        if high is not None:
+            return low, high
     return tuple([np.asarray(extreme_of(ufunc, x, axes, keepdims), order="C") for ufunc in (np.minimum, np.maximum)])
 
 

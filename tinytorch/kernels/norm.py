@@ -131,6 +131,10 @@ def layer_norm(x, weight, bias, width, eps, center):
         mean, rate = np.empty((count, 1), x.dtype), np.empty((count, 1), x.dtype)
         if native.done("layer_norm", count, width, eps, x, weight, bias, normalised, mean, rate):
             return normalised, (mean, rate)
+    if not center and x.size and bias is None:
+        rate = np.empty((x.size // width, 1), x.dtype)
+        if native.done("rms_norm", len(rate), width, eps, x, weight, normalised, rate):
+            return normalised, (None, rate)
     rows, mean = x.reshape(-1, width) if x.size else x.reshape(0, width), None
     result = normalised.reshape(rows.shape)
     if center:

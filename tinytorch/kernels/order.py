@@ -133,7 +133,7 @@ def first_of(array, k, largest, ordered):
 def first_along(array, k, dim, largest, ordered):
     """The positions of the `k` smallest or largest elements along `dim`. None where C does not look for them."""
     if dim < array.ndim - 1:
-        return _turned(first_along, array, k, dim, largest, ordered)
+        return _turned(lambda rows, last: first_along(rows, k, last, largest, ordered), array, dim)
     *before, width = array.shape
     if width >> 31:
         return None
@@ -145,19 +145,36 @@ def ranked(array, k, dim, middle=False):
     for the median (`middle`), those that a stable sort puts there, or the first NaN. None where C does not look for
     them."""
     if dim < array.ndim - 1:
-        return _turned(ranked, array, k, dim, middle)
+        return _turned(lambda rows, last: ranked(rows, k, last, middle), array, dim)
     *before, width = array.shape
     if width >> 31:
         return None
     return native.made("ranked", (*before, 1), array.size // width, width, k, middle, array)
 
 
-def _turned(find, array, k, dim, *settings):
-    """find(array, k, dim, ...) by rows along `dim`."""
+def _turned(find, array, dim):
+    """find(array, dim) by rows along `dim`."""
     if type(array) is not np.ndarray or array.dtype.char != "f":
         return None
-    found = find(np.ascontiguousarray(np.moveaxis(array, dim, -1)), k, array.ndim - 1, *settings)
+    found = find(np.ascontiguousarray(np.moveaxis(array, dim, -1)), array.ndim - 1)
     return None if found is None else np.ascontiguousarray(np.moveaxis(found, -1, dim))
+
+
+def sorted_along(array, dim):
+    """The positions that sort along `dim`, in a stable order with NaN as the largest. None where C does not look for
+    them."""
+    if dim < array.ndim - 1:
+        return _turned(sorted_along, array, dim)
+    width = array.shape[-1]
+    if width >> 31:
+        return None
+    return native.made("sorted_places", array.shape, array.size // (width or 1), width, array)
+
+
+def searched(sequence, values, right):
+    """The places in a sorted sequence before which the values belong, as np.searchsorted finds them. None where C does
+    not look for them."""
+    return native.made("searched", values.shape, values.size, sequence.size, right, values, sequence)
 
 
 def quick_select(keys, k):

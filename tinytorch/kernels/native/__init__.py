@@ -50,6 +50,7 @@ _OUTSIDE = {"lengths": "IndexError('a label or a length is out of range')",
             "": "RuntimeError('a kernel failed')", "target": "IndexError('a target is out of bounds')",
             "index": "IndexError('index out of range in self')", "weights": "ValueError('these are no weights')",
             "other": "ValueError('the arrays differ')", "y": "RuntimeError('ZeroDivisionError')",
+            "x": "ValueError('a number is outside of the range')",
             **dict.fromkeys(("order", "plan", "columns"),
                             "ValueError('the plan of a kernel reaches out of its arrays')")}
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
@@ -301,7 +302,7 @@ def _maker_of_calls(arrays, numbers):
     few = [f"type({x}) is ndarray and {x}.dtype is dtype and {x}.flags.c_contiguous" for x in arrays]
     made = {}
     exec(f"""
-def make(free, ndarray, most, least, programs, general):
+def make(free, ndarray, most, least, programs, general, listening):
     def call({given}):
         try:
             dtype, n = x0.dtype, x0.size
@@ -310,7 +311,7 @@ def make(free, ndarray, most, least, programs, general):
                 result = walk(1 if n <= most else free(), {given})
                 if result.__class__ is not int:
                     return result
-                if 1 < n <= most and ufunc is not None and {" and ".join(few)}:
+                if 1 < n <= most and ufunc is not None and not listening and {" and ".join(few)}:
                     return ufunc({", ".join(arrays + [f"singles[{x}]" for x in numbers])})
         except (AttributeError, KeyError, TypeError, ValueError):
             pass
@@ -324,7 +325,7 @@ def walker(arrays, numbers, programs, general):
     """A function of `arrays` arrays and `numbers` numbers. It runs the machine on contiguous arrays of one shape (those
     after the first may have one element) and of one dtype in `programs`, to which results of `held` are added. For few
     elements of arrays that are broadcast NumPy calls the machine. For any other arguments it calls `general`."""
-    return _maker_of_calls(arrays, numbers)(free, _NDARRAY, ONE_PIECE, _least, programs, general)
+    return _maker_of_calls(arrays, numbers)(free, _NDARRAY, ONE_PIECE, _least, programs, general, listening)
 
 
 def held(name, dtype, plan, arrays, numbers):

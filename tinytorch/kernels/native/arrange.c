@@ -1,5 +1,6 @@
-/* Reversed and repeated copies, arrays beside each other and in borders, triangles of matrices, channels as pixels,
-windows added up into images, and the gradient of resized images (kernels/arrange.py, copies.py, conv/columns.py). */
+/* Reversed, rolled and repeated copies, arrays beside each other and in borders, triangles and diagonals of matrices,
+channels as pixels, windows added up into images, and the gradient of resized images (kernels/arrange.py, copies.py,
+conv/columns.py). */
 #include "tile.h"
 
 struct turned { int64_t n, inner; const float *x; float *out; };
@@ -78,6 +79,52 @@ void beside(int64_t threads, int64_t outer, int64_t m, int64_t n, const float *x
         share(threads, m + n, LIGHT_PIECE, part_beside, &args);
     else
         share(threads, m + n ? outer : 0, light_rows_in_piece(m + n), some_beside, &args);
+}
+
+struct rolled { int64_t n, shift; const float *x; float *out; };
+
+static void some_rolled(const void *args, int64_t first, int64_t last)
+{
+    const struct rolled *a = args;
+    const int64_t n = a->n, shift = a->shift;
+    for (int64_t k = first; k < last; k++) {
+        put(a->out + k * n, a->x + k * n + n - shift, shift);
+        put(a->out + k * n + shift, a->x + k * n, n - shift);
+    }
+}
+
+/* x (outer, n) whose rows are moved by `shift` places, 0 to n; what is moved beyond the end comes in at the start. */
+void roll_rows(int64_t threads, int64_t outer, int64_t n, int64_t shift, const float *x, float *out)
+{
+    const struct rolled args = {n, shift, x, out};
+    if (outer == 1)
+        beside(threads, 1, shift, n - shift, x + n - shift, x, out);
+    else
+        share(threads, outer, light_rows_in_piece(n), some_rolled, &args);
+}
+
+struct embedded { int64_t size, down, right; const float *x; float *out; };
+
+static void some_embedded(const void *args, int64_t first, int64_t last)
+{
+    const struct embedded *a = args;
+    const int64_t side = a->size + a->down + a->right;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t at = k % side - a->down;
+        float *restrict out = a->out + k * side;
+        for (int64_t i = 0; i < side; i++)
+            out[i] = 0;
+        if (at >= 0 && at < a->size)
+            out[at + a->right] = a->x[k / side * a->size + at];
+    }
+}
+
+/* Square matrices of zeros with the rows of x (outer, size) on a diagonal, so far down and to the right. */
+void diagonals(int64_t threads, int64_t outer, int64_t size, int64_t down, int64_t right, const float *x, float *out)
+{
+    const struct embedded args = {size, down, right, x, out};
+    const int64_t side = size + down + right;
+    share(threads, outer * side, light_rows_in_piece(side), some_embedded, &args);
 }
 
 struct repeated { int64_t width, times; const float *x; float *out; };

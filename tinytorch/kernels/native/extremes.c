@@ -217,7 +217,7 @@ void extreme_places(int64_t threads, int64_t outer, int64_t n, int64_t inner, in
     found_along(threads, outer, n, inner, smallest, x, NULL, out);
 }
 
-struct ranges { int64_t rows, width; const float *x; float *out; };
+struct ranges { int64_t width; const float *x; float *low, *high; };
 
 enum { IN_CACHE = 4096 };                      /* numbers that are read twice */
 
@@ -233,15 +233,15 @@ static void some_ranges(const void *args, int64_t first, int64_t last)
             least = low < least || low != low ? low : least;
             most = high > most || high != high ? high : most;
         }
-        a->out[row] = least;
-        a->out[a->rows + row] = most;
+        a->low[row] = least;
+        a->high[row] = most;
     }
 }
 
-/* The smallest elements of all rows, and then the largest ones. A row has at least one element. */
-void ranges(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
+/* The smallest and the largest elements of all rows. A row has at least one element. */
+void ranges(int64_t threads, int64_t rows, int64_t width, const float *x, float *low, float *high)
 {
-    const struct ranges args = {rows, width, x, out};
+    const struct ranges args = {width, x, low, high};
     if (width > 0)
         share(threads, rows, light_rows_in_piece(width), some_ranges, &args);
 }

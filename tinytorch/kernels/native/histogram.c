@@ -31,6 +31,13 @@ int64_t histogram(int64_t threads, int64_t n, int64_t bins, float low, float hig
 
 enum { TABLES = 4 };                           /* of counts: one count that grows twice in a row waits for itself */
 
+INLINE int64_t counted(int64_t bins, const place *x, int64_t *counts)
+{
+    const int64_t at = place_below(bins, x);
+    counts[at < 0 ? 0 : at]++;
+    return at;
+}
+
 /* How often each of the numbers below `bins` occurs. */
 int64_t occurrences(int64_t threads, int64_t n, int64_t bins, const place *x, int64_t *out)
 {
@@ -40,11 +47,12 @@ int64_t occurrences(int64_t threads, int64_t n, int64_t bins, const place *x, in
         return NO_MEMORY;
     for (int64_t first = 0, end; first < n && wrong >= 0; first = end) {
         end = n - first < 1 << 16 ? n : first + (1 << 16);
-        for (int64_t i = first; i < end; i++) {
-            const int64_t at = place_below(bins, x + i);
-            wrong |= at;
-            counts[(i % TABLES) * bins + (at < 0 ? 0 : at)]++;
-        }
+        int64_t i = first;
+        for (; i + TABLES <= end; i += TABLES)
+            for (int64_t k = 0; k < TABLES; k++)
+                wrong |= counted(bins, x + i + k, counts + k * bins);
+        for (; i < end; i++)
+            wrong |= counted(bins, x + i, counts);
     }
     for (int64_t i = 0; i < bins; i++)
         out[i] = counts[i] + counts[bins + i] + counts[2 * bins + i] + counts[3 * bins + i];

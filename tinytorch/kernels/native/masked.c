@@ -81,3 +81,24 @@ int64_t all_equal(int64_t threads, int64_t n, const float *x, const float *other
     share(threads, n, LIGHT_PIECE, some_compared, &args);
     return differ;
 }
+
+struct bounded { float low, high; const float *x; int64_t *outside; };
+
+static void some_bounded(const void *args, int64_t first, int64_t last)
+{
+    const struct bounded *a = args;
+    int64_t outside = 0;
+    for (int64_t i = first; i < last; i++)
+        outside |= !(a->x[i] >= a->low) | !(a->x[i] <= a->high);
+    if (outside)
+        fail(a->outside, OUTSIDE);
+}
+
+/* Fails if an element of x is not between the two numbers, which NaN never is. */
+int64_t all_within(int64_t threads, int64_t n, float low, float high, const float *x)
+{
+    int64_t outside = 0;
+    const struct bounded args = {low, high, x, &outside};
+    share(threads, n, LIGHT_PIECE, some_bounded, &args);
+    return outside;
+}

@@ -1,4 +1,4 @@
-/* Layer norm, and its gradient (kernels/norm.py). */
+/* Layer norm, its gradient, and root mean square norm (kernels/norm.py). */
 #include "common.h"
 
 struct layer { int64_t width; float eps; const float *x, *weight, *bias; float *out, *mean, *rate; };
@@ -48,6 +48,41 @@ void layer_norm(int64_t threads, int64_t rows, int64_t width, float eps, const f
 {
     struct layer args = {width, eps, x, weight, bias, out, mean, rate};
     share(threads, rows, rows_in_piece(width), layer_norm_rows, &args);
+}
+
+static void rms_norm_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct layer *a = args;
+    const int64_t width = a->width;
+    const float *restrict weight = a->weight;
+    for (int64_t row = first; row < last; row++) {
+        const float *restrict x = a->x + row * width;
+        float *restrict out = a->out + row * width;
+        double squares = 0;
+        for (int64_t i = 0; i < width; i = end_of_run(i, width)) {
+            float sum = 0;
+            TOTAL(+, sum)
+            for (int64_t j = i; j < end_of_run(i, width); j++)
+                sum += x[j] * x[j];
+            squares += sum;
+        }
+        const float rate = 1.0f / sqrtf((float)(squares / (double)width) + a->eps);
+        if (weight)
+            for (int64_t i = 0; i < width; i++)
+                out[i] = x[i] * rate * weight[i];
+        else
+            for (int64_t i = 0; i < width; i++)
+                out[i] = x[i] * rate;
+        a->rate[row] = rate;
+    }
+}
+
+/* x (rows, width); weight (width), or none. Also writes 1 / root mean square of each row. */
+void rms_norm(int64_t threads, int64_t rows, int64_t width, float eps, const float *x, const float *weight, float *out,
+              float *rate)
+{
+    struct layer args = {width, eps, x, weight, NULL, out, NULL, rate};
+    share(threads, rows, rows_in_piece(width), rms_norm_rows, &args);
 }
 
 struct backward { int64_t rows, width, grain; const float *g, *x, *weight, *mean, *rate; float *g_input, *parts; };

@@ -19,10 +19,11 @@
     UNKNOWN_NOTE: a call of which nothing is known */
 extern OF_THREAD int64_t *noted;
 enum { ARRAY_NOTE, CALL_NOTE, LOOP_NOTE, HELD_NOTE, UNKNOWN_NOTE };
-enum { WORDS_OF_CONTENT = 128 };
+enum { WORDS_OF_CONTENT = 512, MOST_KEPT = 64 };
 
 void note(int64_t count, const int64_t *words);
-void note_array(const void *place, int64_t bytes, int64_t written);
+/* `array` lives until the thread stops to listen: so nothing else has its place in the notes. */
+void note_array(object array, int64_t bytes, int64_t written);
 void note_call(int64_t function, int64_t count, const int64_t *kinds, const union argument *a);
 void note_loop(const void *function, char **args, int64_t elements, const intptr_t *steps, const void *data, int64_t count,
                int64_t itemsize);

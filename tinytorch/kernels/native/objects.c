@@ -116,7 +116,7 @@ static const int64_t *array_at(const int64_t *words, object x, const union argum
         count *= FIELD(x, intptr_t *, shape)[i];
     *found = FIELD(x, void *, data);
     if (noted)
-        note_array(*found, count * itemsize, marks & WRITTEN);
+        note_array(x, count * itemsize, marks & WRITTEN);
     return (FIELD(x, int, flags) & wanted) == wanted && count == size && (intptr_t)*found % itemsize == 0 ? words : NULL;
 }
 
@@ -146,7 +146,7 @@ static const int64_t *matrix_at(const int64_t *words, object x, const union argu
     }
     *found = FIELD(x, void *, data);
     if (noted)                                 /* its size does not matter: it is no small constant */
-        note_array(*found, LARGEST, READ);
+        note_array(x, LARGEST, READ);
     return (intptr_t)*found % 4 == 0 ? words : NULL;
 }
 
@@ -197,10 +197,10 @@ KERNEL object call_checked(object signature, object const *args, intptr_t given)
     return layout.from_int(fits ? entered(words, a) : -1);
 }
 
-/* A new array that the kernel fills, whose address goes to `result` among the arguments; what the kernel returned if it
-failed. */
-static object filled(const int64_t *words, union argument *a, union argument *result, object dtype, int ndim,
-                     const intptr_t *shape, int64_t count, const int64_t *kinds)
+/* A new array of so many bytes that the kernel fills, whose address goes to `result` among the arguments; what the kernel
+returned if it failed. */
+static object filled(const int64_t *words, union argument *a, union argument *result, object dtype, int64_t bytes,
+                     int ndim, const intptr_t *shape, int64_t count, const int64_t *kinds)
 {
     layout.hold(dtype);                        /* the array takes this reference */
     object out = layout.new_array(layout.array, dtype, ndim, shape, NULL, NULL, 0, NULL);
@@ -208,7 +208,7 @@ static object filled(const int64_t *words, union argument *a, union argument *re
         return NULL;
     result->place = FIELD(out, void *, data);
     if (noted) {
-        note_array(result->place, LARGEST, WRITTEN);
+        note_array(out, bytes, WRITTEN);
         note_call(words[0], count, kinds, a);
     }
     const int64_t failed = entered(words, a);
@@ -240,7 +240,7 @@ KERNEL object make_checked(object signature, object const *args, intptr_t given)
         layout.clear();
         return layout.from_int(-1);
     }
-    return filled(words, a, &a[count], (object)(intptr_t)last[0], (int)ndim, shape, count + 1, words + 2);
+    return filled(words, a, &a[count], (object)(intptr_t)last[0], size * last[1], (int)ndim, shape, count + 1, words + 2);
 }
 
 /* The places of the arguments of the elementwise machine (walk4 of table.py). */
@@ -293,7 +293,7 @@ KERNEL object make_walked(object signature, object const *args, intptr_t given)
         a[SIZES + k].whole = moves ? count : 1;
         a[OPERANDS + k].place = FIELD(x, void *, data);
         if (noted)
-            note_array(a[OPERANDS + k].place, a[SIZES + k].whole * itemsize, READ);
+            note_array(x, a[SIZES + k].whole * itemsize, READ);
     }
     if (!fits)
         return layout.from_int(-1);
@@ -303,7 +303,8 @@ KERNEL object make_walked(object signature, object const *args, intptr_t given)
         const int64_t held[2] = {HELD_NOTE, (intptr_t)signature};
         note(2, held);
     }
-    return filled(words, a, &a[RESULT], (object)(intptr_t)words[1], ndim, shape, SLOTS, kinds_of_slots);
+    return filled(words, a, &a[RESULT], (object)(intptr_t)words[1], a[ELEMENTS].whole * itemsize, ndim, shape, SLOTS,
+                  kinds_of_slots);
 }
 
 /* Calls the function that the dictionary has for the first argument, with the others. */

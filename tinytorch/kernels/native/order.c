@@ -1,5 +1,5 @@
 /* The largest or smallest elements of rows (kernels/order.py), by the steps of std::nth_element, std::sort and
-std::partial_sort of libstdc++, which decide the order of equal elements. */
+std::partial_sort of libstdc++, which decide the order of equal elements; stable sorts, and searches in sorted numbers. */
 #include "common.h"
 
 /* A number with the order of an element, and the element's position. No other thread writes to the memory of pairs: the
@@ -308,4 +308,96 @@ int64_t ranked(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t 
     const struct selected args = {width, k, middle, &failed, x, out};
     share(threads, rows, rows_in_piece(width), some_selected, &args);
     return failed;
+}
+
+enum { RUN = 16 };                             /* so many pairs are sorted without merging */
+
+/* Merges the sorted pairs [a, b) and [b, end) into `to`. Of equal pairs those from a come first. */
+static void merge(const struct pair *a, const struct pair *b, const struct pair *end, struct pair *to)
+{
+    const struct pair *const middle = b;
+    while (a < middle && b < end) {
+        const int second = b->key < a->key;
+        *to++ = *(second ? b : a);
+        b += second;
+        a += !second;
+    }
+    memcpy(to, a, (size_t)(middle - a) * sizeof *a);
+    memcpy(to + (middle - a), b, (size_t)(end - b) * sizeof *b);
+}
+
+/* A stable sort. `other` is memory for as many pairs. Returns where the sorted ones are. */
+static struct pair *merge_sort(struct pair *pairs, struct pair *other, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += RUN)
+        sort_few(pairs + i, n - i < RUN ? n - i : RUN);
+    for (int64_t run = RUN; run < n; run *= 2) {
+        for (int64_t i = 0; i < n; i += 2 * run) {
+            const int64_t middle = n - i < run ? n : i + run, end = n - i < 2 * run ? n : i + 2 * run;
+            merge(pairs + i, pairs + middle, pairs + end, other + i);
+        }
+        struct pair *const sorted = other;
+        other = pairs;
+        pairs = sorted;
+    }
+    return pairs;
+}
+
+struct sorted { int64_t width, *failed; const float *x; int64_t *out; };
+
+static void some_sorted(const void *args, int64_t first, int64_t last)
+{
+    const struct sorted *a = args;
+    const int64_t n = a->width;
+    struct pair few[2 * RUN], *pairs = n <= RUN ? few : malloc(2 * (size_t)n * sizeof *pairs);
+    if (!pairs) {
+        fail(a->failed, NO_MEMORY);
+        return;
+    }
+    for (int64_t row = first; row < last; row++) {
+        for (int64_t i = 0; i < n; i++)
+            pairs[i] = (struct pair){key_of(a->x[row * n + i]), (int32_t)i};
+        const struct pair *found = merge_sort(pairs, pairs + n, n);
+        for (int64_t i = 0; i < n; i++)
+            a->out[row * n + i] = found[i].at;
+    }
+    if (pairs != few)
+        free(pairs);
+}
+
+/* The positions that sort each row of fewer than 2^31 elements. Equal elements keep their order, and NaN is the
+largest. */
+int64_t sorted_places(int64_t threads, int64_t rows, int64_t width, const float *x, int64_t *out)
+{
+    int64_t failed = 0;
+    const struct sorted args = {width, &failed, x, out};
+    share(threads, rows, rows_in_piece(16 * width), some_sorted, &args);
+    return failed;
+}
+
+struct searched { int64_t m, right; const float *sequence, *values; int64_t *out; };
+
+static void some_searched(const void *args, int64_t first, int64_t last)
+{
+    const struct searched *a = args;
+    const float *sequence = a->sequence;
+    for (int64_t i = first; i < last; i++) {
+        const float value = a->values[i];
+        int64_t start = 0, end = a->m;
+        while (start < end) {
+            const int64_t middle = start + (end - start) / 2;
+            const int64_t above = a->right ? sequence[middle] > value : sequence[middle] >= value;
+            start += (1 - above) * (middle + 1 - start);       /* without branches, which nobody could foretell */
+            end -= above * (end - middle);
+        }
+        a->out[i] = start;
+    }
+}
+
+/* The places in a sorted sequence of m numbers before which n values belong: before equal numbers, or behind them if
+`right`. A value that cannot be compared belongs to the end. */
+void searched(int64_t threads, int64_t n, int64_t m, int64_t right, const float *values, const float *sequence, int64_t *out)
+{
+    const struct searched args = {m, right, sequence, values, out};
+    share(threads, n, LIGHT_PIECE, some_searched, &args);
 }

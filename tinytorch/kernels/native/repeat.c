@@ -20,9 +20,19 @@ void note(int64_t count, const int64_t *words)
     noted[0] += count;
 }
 
-void note_array(const void *place, int64_t bytes, int64_t written)
+static OF_THREAD object kept[MOST_KEPT];
+static OF_THREAD int kept_count = 0;
+
+void note_array(object array, int64_t bytes, int64_t written)
 {
+    const void *place = FIELD(array, void *, data);
     int64_t words[4 + WORDS_OF_CONTENT] = {ARRAY_NOTE, (intptr_t)place, bytes, written};
+    if (kept_count == MOST_KEPT) {
+        note_unknown();
+        return;
+    }
+    layout.hold(array);
+    kept[kept_count++] = array;
     if (!written && bytes <= (int64_t)(WORDS_OF_CONTENT * sizeof *words))
         memcpy(words + 4, place, (size_t)bytes);
     note(4 + WORDS_OF_CONTENT, words);
@@ -71,6 +81,8 @@ KERNEL object listen(object unused, object notes)
     (void)unused;
     held = has_type(notes, layout.bytes) ? notes : NULL;
     noted = held ? (int64_t *)(void *)((char *)held + layout.content) : NULL;
+    while (kept_count)
+        layout.drop(kept[--kept_count]);
     if (held)
         layout.hold(held);
     if (before)
@@ -443,7 +455,7 @@ static object repeated(const int64_t *words, const struct key *k, const char *re
         if (!made[count])
             break;
         if (garbage)
-            memset(FIELD(made[count], void *, data), 0xA5, (size_t)bytes);
+            memset(FIELD(made[count], void *, data), 0xFF, (size_t)bytes);      /* NaN, which no sum hides */
     }
     if (count == wanted) {
         if (*p.calls) {

@@ -71,6 +71,7 @@ KERNELS = {
     "attention_weights": (1, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
     "layer_norm": (1, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
                    ">rate[rows]"),
+    "rms_norm": (1, "rows width .eps x[rows*width] ?weight[width] >out[rows*width] >rate[rows]"),
     "layer_norm_backward": (1, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
                             "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
     "batch_norm": (1, "images channels size .eps x[images*channels*size] ?weight[channels] ?bias[channels] "
@@ -172,6 +173,8 @@ KERNELS = {
     "running": (1, "outer n inner product backward x[outer*n*inner] >out[outer*n*inner]"),
     "flip_rows": (1, "outer n inner x[outer*n*inner] >out[outer*n*inner]"),
     "beside": (1, "outer m n x[outer*m] y[outer*n] >out[outer*m+outer*n]"),
+    "roll_rows": (1, "outer n shift x[outer*n] >out[outer*n]"),
+    "diagonals": (1, "outer size down right x[outer*size] >out[outer*(size+down+right)*(size+down+right)]"),
     "repeat_rows": (1, "rows width times x[rows*width] >out[rows*width*times]"),
     "fill": (1, "n .value >out[n]"),
     "border": (1, "outer rows columns top bottom left right .value x[outer*rows*columns] "
@@ -181,6 +184,7 @@ KERNELS = {
     "shuffle_pixels": (1, "images factor height width back x[images*factor*height*factor*width] "
                        ">out[images*factor*height*factor*width]"),
     "all_equal": (1, "n x[n] other[n]"),
+    "all_within": (1, "n .low .high x[n]"),
     "selected": (1, "n count mask[n]:? x[n] >out[count]"),
     "true_places": (1, "rows columns both count mask[rows*columns]:? >out[(1+both)*count]:i8"),
     "triangle": (1, "outer rows columns diagonal upper x[outer*rows*columns] >out[outer*rows*columns]"),
@@ -201,7 +205,9 @@ KERNELS = {
     "steps": (1, "n .start:f8 .step:f8 >out[n]"),
     "spaced": (1, "n .start .last .step >out[n]"),
     "ranked": (1, "rows width k middle x[rows*width] >out[rows]:i8"),
-    "ranges": (1, "rows width x[rows*width] >out[2*rows]"),
+    "sorted_places": (1, "rows width x[rows*width] >out[rows*width]:i8"),
+    "searched": (1, "n m right values[n] sequence[m] >out[n]:i8"),
+    "ranges": (1, "rows width x[rows*width] >low[rows] >out[rows]"),
     "complex_sizes": (1, "n x[2*n] >out[n]"),
     "float_to_double": (4096, "n x[n] >out[n]:f8"),
     "double_to_float": (4096, "n x[n]:f8 >out[n]"),
@@ -266,9 +272,9 @@ def parsed(declared):
 #: Kernels that can fail though they have no array of places: the name of the array that can be wrong, or "" if only
 #: memory can be missing.
 _FAILING = {**dict.fromkeys(("attend", "attend_backward", "batch_norm_by", "convolve_squares", "depthwise_forward",
-                             "depthwise_input", "depthwise_weights", "top", "ranked", "histogram", "transform",
-                             "transform_real", "half_softmax", "bfloat16_product"), ""),
-            "categories": "weights", "race": "weights", "all_equal": "other", "floor_quotients": "y"}
+                             "depthwise_input", "depthwise_weights", "top", "ranked", "sorted_places", "histogram",
+                             "transform", "transform_real", "half_softmax", "bfloat16_product"), ""),
+            "categories": "weights", "race": "weights", "all_equal": "other", "all_within": "x", "floor_quotients": "y"}
 
 
 def failing(name):

@@ -39,6 +39,10 @@ def _diagonal_copy(input, offset, dim1, dim2):
 @op(name="diag_embed", g=lambda g, offset, dim1, dim2: _diagonal(g, offset, dim1, dim2))
 def _embed(g, shape, offset, dim1, dim2):
     """Zeros with `g` on a diagonal: the gradient of `diagonal`, and the forward of `diag_embed`."""
+    last = len(shape) - 1
+    if (dim1, dim2) == (last - 1, last) and shape[last] == shape[last - 1] == g.shape[-1] + abs(offset):
+        if (result := arrange.on_diagonals(g, offset)) is not None:
+            return result
     result = np.zeros(shape, g.dtype)
     _diagonal.op.forward(result, offset, dim1, dim2)[...] = g
     return result
@@ -79,7 +83,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return _diagonal(input, offset, first, second)
 
 
-@public(method=True)
+@public(method=True, repeats=True)
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
     """The matrix with a vector on its diagonal; or a copy of the diagonal of a matrix.
 
@@ -123,7 +127,7 @@ def fill_diagonal_(self, fill_value, wrap=False):
     return self
 
 
-@public(method=True)
+@public(method=True, repeats=True)
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Zeros with the last dimension of `input` on the diagonal of two new dimensions.
 

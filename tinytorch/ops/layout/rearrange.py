@@ -41,6 +41,8 @@ def _repeat(input, repeats):
 def _roll(input, shifts, dims):
     if dims is None or len(dims) > 1 or not input.size:
         return np.asarray(np.roll(input, shifts, dims), order="C")
+    if (result := arrange.rolled(input, shifts[0], dims[0])) is not None:
+        return result
     before, n = (slice(None),) * dims[0], input.shape[dims[0]]
     first = n - shifts[0] % n
     parts = input[(*before, slice(first, None))], input[(*before, slice(0, first))]
@@ -222,7 +224,7 @@ def _counts(repeats, vector_error=None):
     return counts
 
 
-@public(method=True)
+@public(method=True, repeats=True)
 def roll(input: Tensor, shifts: int | Extents, dims: int | Ints | None = None) -> Tensor:
     """Moves the elements along `dims` by `shifts`; those moved beyond the end come in at the start. Without `dims` the
     flat tensor is rolled.

@@ -12,6 +12,7 @@ from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name, warn_once
 from ...kernels.errstate import ignored
+from ...kernels.expressions import expression
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 from ..reduction.reductions import masked
@@ -69,7 +70,10 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return tensordot(input, other, ([-1], [-1]))
 
 
-@public(out="", apart="resized", method=True)
+_product = expression(lambda input, other: input * other, 2)
+
+
+@public(out="", apart="resized", method=True, repeats=True)
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product.
 
@@ -81,7 +85,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     rows, columns, shape = _sizes_of_kron(x.shape, y.shape)
     if x.dtype == y.dtype and x.dtype.char in "fdl" and unwatched(input, True) and unwatched(other, True):
         with ignored():
-            return wrap(np.multiply(x.reshape(rows), y.reshape(columns), order="C").reshape(shape))
+            return wrap(np.asarray(_product(x.reshape(rows), y.reshape(columns)), order="C").reshape(shape))
     return unsafe_view(unsafe_view(input, rows) * unsafe_view(other, columns), shape)
 
 
@@ -168,14 +172,19 @@ def _arranged(x, order):
     return x.permute(order)
 
 
+def _shaped(x, shape):
+    """`x` in another shape, for reading only: without history it is no view that knows its base."""
+    return wrap(x._array.reshape(shape)) if unwatched(x, True) else x.reshape(shape)
+
+
 def _contracted(a, b, order_a, order_b, rows, count, columns, shape):
     """The sum of products by a plan."""
     left, right = _arranged(a, order_a), _arranged(b, order_b)
     if rows != 1 or columns != 1:
-        product = matmul(left.reshape(rows, count), right.reshape(count, columns))
+        product = matmul(_shaped(left, (rows, count)), _shaped(right, (count, columns)))
     elif a._array.dtype == np.bool_ or (        # torch has no dot product of bools
             count != 1 and left._array.flags.c_contiguous and right._array.flags.c_contiguous):
-        product = dot(left.reshape(count), right.reshape(count))
+        product = dot(_shaped(left, (count,)), _shaped(right, (count,)))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
     return product.reshape(shape)              # a view, as in torch, also of the same shape

@@ -10,6 +10,7 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, converted, promoted, scalar_of, underivable
 from ...autograd.public import method, public, refuse
 from ...errors import C_NAMES, not_implemented, type_name
+from ...kernels.expressions import expression
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.arithmetic import sub
@@ -132,8 +133,11 @@ def distances_grad(g, difference, p, ans):
     return masked(slope * g / ans ** (p - 1), there)
 
 
+_difference = expression(lambda x1, x2: x1 - x2, 2)
+
+
 def _row_differences(x1, x2):
-    return x1[..., :, None, :] - x2[..., None, :, :]
+    return _difference(x1[..., :, None, :], x2[..., None, :, :])
 
 
 def _rows_grad(g, x1, x2, p, found):
@@ -185,7 +189,7 @@ def _euclidean_dist(x1, x2):
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The distances (norms of order p) between all rows of x1 (..., n, d) and of x2 (..., m, d): (..., n, m).
 

@@ -333,10 +333,11 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
     tensor([3., 3.])
     """
-    check_batches(input, mat2)
-    if mat2._array.dtype is not input._array.dtype:
-        input = converted(input, mat2._array.dtype)
-    return write_out(out, _matmul(input, mat2), exact=EXACT)
+    a, b = input._array, mat2._array
+    if a.dtype is not b.dtype or a.dtype.char not in "fd" or not a.ndim == 3 == b.ndim or a.shape[::2] != b.shape[:2]:
+        check_batches(input, mat2)
+        input = converted(input, b.dtype)
+    return _matmul(input, mat2) if out is None else write_out(out, _matmul(input, mat2), exact=EXACT)
 
 
 @public(out="addmv input tensors must have the same dtype, but got {Have}, {Want}, and {Want}", apart=None, method=True)
@@ -389,7 +390,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _conjugated_inner(input, other)
 
 
-@public(out="", apart="resized", method=True)
+@public(out="", apart="resized", method=True, repeats=True)
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """All products of an element of `input` (n) and an element of `vec2` (m): (n, m).
 

@@ -9,10 +9,11 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, single
 from ...autograd.promotion import converted
-from ...autograd.public import public
+from ...autograd.public import Repeats, public
 from ...errors import C_NAMES, not_implemented, type_name
 from ...kernels.attention import attend, attend_backward, in_single
 from ...kernels.softmax import safe_softmax
+from ...seam import repeating_door
 from ...tensor import Tensor, wrap
 from ..layout.rearrange import repeat_interleave
 from ..linalg.products import matmul
@@ -163,8 +164,13 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     tensor([[[[1.0000, 0.0000],
               [0.3302, 0.6698]]]])
     """
+    attended = _attended if dropout_p else _without_dropout
+    return attended(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, SDP_ENABLED[_FLASH],
+                    SDP_ENABLED[_MATH])
+
+
+def _attended(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, flash, by_operations):
     _check(query, key, value, attn_mask, is_causal)
-    flash, by_operations = SDP_ENABLED[_FLASH], SDP_ENABLED[_MATH]
     if not flash and not by_operations:
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found. This is likely due to "
                            "turning off both the math kernel and the fused kernels.")
@@ -179,3 +185,11 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     if not by_operations:
         raise RuntimeError("No available kernel.  Aborting execution.")
     return _by_operations(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
+
+
+def _raised(public, error, args, kwargs):
+    raise error
+
+
+#: Only a call that draws nothing may be answered from what is kept of earlier ones.
+_without_dropout = repeating_door(_attended, _raised, Repeats())

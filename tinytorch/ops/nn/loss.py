@@ -12,7 +12,7 @@ from ... import dtypes as dt
 from ...arguments import check_sized
 from ...autograd.grad_mode import no_grad
 from ...autograd.node import as_one
-from ...autograd.op import op
+from ...autograd.op import op, unwatched
 from ...autograd.promotion import check_broadcast, converted, refuse_gradient, result_dtype, scalar_as
 from ...autograd.public import public, refuse
 from ...autograd.record_dtypes import by_steps, in_float32
@@ -27,6 +27,7 @@ from ...kernels.sums import MANY_SQUARES, sum_of_squares
 from ...tensor import Tensor, wrap
 from ..elementwise.limits import _clamp
 from ..elementwise.math import log, log1p
+from ..elementwise.power import _times_log
 from ..elementwise.special import sigmoid
 from ..layout.broadcast import broadcast_shapes
 from .activation import _hardtanh, _log_sigmoid, logsigmoid
@@ -45,6 +46,19 @@ def reduced(loss, reduction, *operands, begins=None, name=None):
     if begins is not None and loss._node is not None:
         as_one(loss._node, begins.op, name)
     return loss
+
+
+def in_one_pass(text, reduction, *operands, numbers=()):
+    """The loss that an expression gives, where nobody records or sees its steps; None for tensors that are not of one
+    shape and one dtype of float32 or float64, in C order."""
+    first = operands[0]._array
+    for x in operands:
+        array = x._array
+        if not unwatched(x, True) or array.shape != first.shape or array.dtype is not first.dtype:
+            return None
+        if array.dtype.char not in "fd" or not array.size or not array.flags.c_contiguous:
+            return None
+    return reduced(wrap(text(*[x._array for x in operands], *numbers)), reduction)
 
 
 def _paired(input, target):
@@ -178,7 +192,7 @@ def _huber(kernel, input, target, delta, divisor=None):
     return loss if divisor in (None, 1) else loss / divisor
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """|d| - beta / 2 where the difference |d| is at least `beta`, else d * d / (2 beta). RuntimeError if beta < 0.
@@ -209,7 +223,7 @@ def _without_gradient(dtype, other, loss):
     return dt.cast(loss, dtype.numpy)
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
                weight: Tensor | None = None) -> Tensor:
     """d * d / 2 where the difference |d| is at most `delta`, else delta * (|d| - delta / 2).
@@ -274,7 +288,7 @@ def _bce(input, target):
     return plain((target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100))
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-(target log(input) + (1 - target) log(1 - input)), each log no smaller than -100.
@@ -343,7 +357,7 @@ _bce_weighted_logits = op(
     in_bfloat16=by_steps(_weighted_logits))(_weighted_logits)
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                      size_average: bool | None = None, reduce: bool | None = None,
                                      reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
@@ -383,6 +397,10 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     return reduced(loss, reduction, target, begins=_bce_logits if pos_weight is None else _bce_weighted_logits)
 
 
+_divergence = expression(lambda input, target: _times_log(target, target) - target * input, 2)
+_divergence_of_logs = expression(lambda input, target: expressions.exp(target) * (target - input), 2)
+
+
 @public(python=True, autocast="up")
 def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
            reduction: str = "mean", log_target: bool = False) -> Tensor:
@@ -406,6 +424,9 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if any(kind in dt.INTEGRAL for kind in kinds):
         raise RuntimeError("kl_div: Integral inputs not supported.")
+    loss = in_one_pass(_divergence_of_logs if log_target else _divergence, reduction, input, target)
+    if loss is not None:
+        return loss / input.shape[0] if by_batch and input._array.ndim else loss
     if log_target:
         loss = target.exp() * (target - input)
     else:
@@ -414,7 +435,11 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
     return loss / input.shape[0] if by_batch and input._array.ndim else loss
 
 
-@public(python=True, autocast="up")
+_of_log_rates = expression(lambda input, target: expressions.exp(input) - target * input, 2)
+_of_rates = expression(lambda input, target, eps: input - target * expressions.log(input + eps), 2)
+
+
+@public(python=True, autocast="up", repeats=True)
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
                      size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
@@ -428,6 +453,10 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full
     """
     reduction = reduction_of(reduction, size_average, reduce, late=True)
     refuse(poisson_nll_loss, input, target, log_input, full, None, eps)
+    if not full:
+        text, numbers = (_of_log_rates, ()) if log_input else (_of_rates, (float(eps),))
+        if (loss := in_one_pass(text, reduction, input, target, numbers=numbers)) is not None:
+            return loss
     loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
     if full:
         stirling = target * target.log() - target + 0.5 * (target * (2 * math.pi)).log()

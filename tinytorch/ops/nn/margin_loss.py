@@ -29,11 +29,15 @@ from ..elementwise.math import exp
 from ..reduction.reductions import masked, raw
 from .activation import logsigmoid
 from .cross_entropy import reduction_of
-from .loss import reduced
+from .loss import in_one_pass, reduced
 from .similarity import pairwise_distance
 
+_hinge = expression(lambda input, target, margin: (
+    expressions.where(target == 1.0, 0.0, expressions.maximum(0.0, margin - input))
+    + expressions.where(target == -1.0, 0.0, input)), 2)
 
-@public(python=True, autocast="up")
+
+@public(python=True, autocast="up", repeats=True)
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """`input` (a distance) where target is 1, max(0, margin - input) where it is -1.
@@ -44,6 +48,8 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     """
     reduction = reduction_of(reduction, size_average, reduce)
     refuse(hinge_embedding_loss, input, target, margin)
+    if (loss := in_one_pass(_hinge, reduction, input, target, numbers=(float(margin),))) is not None:
+        return loss
     if input._array.dtype.kind in dt.INTEGER:   # torch keeps the margin in the dtype of the input
         margin = int(margin)
     apart = (margin - input).clamp_min(0)
@@ -154,7 +160,7 @@ def _soft_margin(input, target, reduction):
     return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction)._array
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target * input)), targets 1 and -1.
@@ -383,7 +389,10 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     return reduced(loss.sum(-1) / input._array.shape[-1], reduction)
 
 
-@public(python=True, autocast="up")
+_beyond_margin = expression(lambda near, far, margin: expressions.maximum(0.0, margin + near - far), 2)
+
+
+@public(python=True, autocast="up", repeats=True)
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
                         eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
@@ -427,4 +436,6 @@ def triplet_margin_with_distance_loss(anchor: Tensor, positive: Tensor, negative
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = far.minimum(distance(positive, negative))
-    return reduced((float(margin) + near - far).clamp_min(0), reduction)
+    margin = float(margin)
+    loss = in_one_pass(_beyond_margin, reduction, near, far, numbers=(margin,))
+    return reduced((margin + near - far).clamp_min(0), reduction) if loss is None else loss

@@ -7,7 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import ints_of
-from ...autograd.op import op
+from ...autograd.op import op, unwatched
 from ...autograd.places import count_write
 from ...autograd.promotion import refuse_gradient
 from ...autograd.public import public, refuse
@@ -17,7 +17,7 @@ from ...kernels import norm as kernels, norm_steps
 from ...kernels.errstate import ignored
 from ...kernels.layout import channels_last, in_channels_last, operand_order
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
-from ...tensor import Size, Tensor
+from ...tensor import Size, Tensor, wrap
 from ...types import Extents
 
 __all__ = ["layer_norm", "rms_norm"]
@@ -302,7 +302,7 @@ def _check_batch(size):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {Size(size)}")
 
 
-@public(hot=True, python=True, writes="running_mean running_var")
+@public(hot=True, python=True, writes="running_mean running_var", repeats=True)
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
                   weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
                   momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
@@ -344,7 +344,7 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
                 mean = wide(moved._array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
                 running._array[...] = dt.cast(dt.cast(mean, moved._array.dtype), running._array.dtype)
             count_write(running)
-    return result.reshape(shape)
+    return wrap(result._array.reshape(shape)) if unwatched(result) else result.reshape(shape)
 
 
 # ------------------------------------------------------------------ layer norm
@@ -424,7 +424,7 @@ def layer_norm(input: Tensor, normalized_shape: Extents, weight: Tensor | None =
     return _layer_norm(input, weight, bias, shape, eps, True)
 
 
-@public(hot=True, in_python="nn.functional")
+@public(hot=True, in_python="nn.functional", repeats=True)
 def rms_norm(input: Tensor, normalized_shape: Extents, weight: Tensor | None = None,
              eps: float | None = None) -> Tensor:
     """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, which must be `normalized_shape`.

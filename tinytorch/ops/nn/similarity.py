@@ -9,10 +9,11 @@ from ...autograd.op import op, unwatched
 from ...autograd.promotion import converted, result_dtype, underivable, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
+from ...kernels import expressions
 from ...kernels.errstate import ignored
+from ...kernels.expressions import expression
 from ...kernels.sums import add_up
 from ...tensor import Tensor, check_dim, wrap
-from ..elementwise.arithmetic import _true_divide
 from ..linalg.distance import distances, distances_grad
 from ..linalg.norms import norm_over, vector_norm, vector_norm_over
 from ..reduction.reductions import at_once, axes
@@ -20,7 +21,13 @@ from ..reduction.reductions import at_once, axes
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
 
-@public()
+_quotient = expression(lambda x, norm, least: x / expressions.maximum(norm, least), 2)
+_products = expression(lambda x, y, norm, other, least: (
+    x / expressions.maximum(norm, least)) * (y / expressions.maximum(other, least)), 4)
+_apart = expression(lambda x1, x2, eps: x1 - x2 + eps, 2)
+
+
+@public(repeats=True)
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (max(|x1|, eps) * max(|x2|, eps)) along `dim`, with broadcasting.
 
@@ -36,8 +43,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     if unwatched(x1) and unwatched(x2) and _are_alike(x1._array, x2._array):
         over = check_dim(dim, x1._array.ndim),
         with ignored():
-            products = np.multiply(*[_unit_of(x._array, over, eps) for x in (x1, x2)])
-            return wrap(np.asarray(add_up(products, over), order="C"))
+            a, b = x1._array, x2._array
+            norms = [vector_norm_over.op.forward(x, 2, over, True) for x in (a, b)]
+            return wrap(np.asarray(add_up(_products(a, b, *norms, float(eps)), over), order="C"))
     x1, x2 = (converted(x, common.numpy) if x._array.dtype.kind in dt.INTEGRAL else x for x in (x1, x2))
     shape = (x1 * x2)._array.shape if x1._array.shape != x2._array.shape else None
     if shape is not None:
@@ -53,7 +61,7 @@ def _are_alike(a, b):
 
 def _unit_of(x, over, eps):
     """x / max(|x|, eps) of arrays."""
-    return _true_divide.op.forward(x, np.maximum(x.dtype.type(eps), vector_norm_over.op.forward(x, 2, over, True)))
+    return _quotient(x, vector_norm_over.op.forward(x, 2, over, True), float(eps))
 
 
 def _unit(x, dim, eps):
@@ -71,7 +79,10 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     >>> torch.pairwise_distance(torch.tensor([[1., 0.]]), torch.tensor([[0., 0.]]))
     tensor([1.0000])
     """
-    difference = x1 - x2 + float(eps)
+    if unwatched(x1) and unwatched(x2) and _are_alike(x1._array, x2._array):
+        difference = wrap(_apart(x1._array, x2._array, float(eps)))
+    else:
+        difference = x1 - x2 + float(eps)
     last = difference._array.ndim - 1
     if (p < 0 or p == float("inf")) and last >= 0 and not difference._array.shape[last]:
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on the dimension {last}because this "
@@ -127,7 +138,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     return _pdist(input, p)
 
 
-@public(python=True)
+@public(python=True, repeats=True)
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """input / max(p-norm along `dim`, eps).
 

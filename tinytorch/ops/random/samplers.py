@@ -16,6 +16,7 @@ from ...autograd.places import count_write
 from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, is_apart, rebase
 from ...errors import C_NAMES, not_implemented, refuse_records, warn
+from ...kernels.looks import all_within
 from ...kernels.memory import WHOLE, pieces
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
@@ -157,7 +158,7 @@ def check_probability(p):
     values = dt.from_bfloat16(p) if p.dtype == dt.BFLOAT16 else p
     if values.dtype.kind not in dt.NATIVE:
         refuse("bernoulli_tensor_cpu_p_", p)
-    if values.size and not (np.minimum.reduce(values, None) >= 0 and np.maximum.reduce(values, None) <= 1):
+    if values.size and not all_within(values, 0.0, 1.0):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
                            "improved?  If so, please report an enhancement request to PyTorch.)")
     return p

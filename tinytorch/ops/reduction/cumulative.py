@@ -10,6 +10,7 @@ from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, wri
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
 from ...kernels import scan
+from ...kernels.arithmetic import differences
 from ...kernels.layout import as_array
 from ...kernels.running import running
 from ...kinds.one_step import one_step
@@ -274,7 +275,7 @@ def _part(x, index):
     return wrap(as_array(x._array[index])) if unwatched(x) and x._array.flags.c_contiguous else x[index]
 
 
-@public(out="", apart=None, method=True)
+@public(out="", apart=None, method=True, repeats=True)
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """Differences of neighbours along `dim`, taken n times.
@@ -296,6 +297,8 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     if prepend is not None or append is not None:
         from ..layout.join import cat
         input = cat([x for x in (prepend, input, append) if x is not None], dim)
+    if n == 1 and unwatched(input) and (found := differences(input._array, dim)) is not None:
+        return wrap(found)
     for _ in range(min(n, input._array.shape[dim])):
         behind, before = _slices(input, dim)
         input = behind != before if input._array.dtype == bool else behind - before

@@ -18,6 +18,7 @@ from ...autograd.public import public, refuse
 from ...autograd.record_dtypes import in_float32
 from ...errors import refuse_records, type_name
 from ...kernels import scan
+from ...kernels.expressions import expression
 from ...kernels.layout import as_array, laid_out
 from ...kernels.sums import add_up, add_up_halves, add_up_whole
 from ...tensor import Tensor, check_dim, wrap
@@ -241,11 +242,14 @@ def _mean_grad(g, shape, dim, count):
     return spread(g, shape, dim) / count if isinstance(g, Tensor) else spread(divided(g, count), shape, dim)
 
 
+_quotient = expression(lambda total, count: total / count)
+
+
 @single(name="mean", batches="dims", kernel="sum_cpu", input=_mean_grad)
 def _mean(input, dim, keepdim, count):
     if input.dtype.char == "e":
         return (add_up_halves(input, dim, keepdim) / count).astype(np.float16, order="C")
-    return _add(input, dim, keepdim) / count
+    return _quotient(_add(input, dim, keepdim), count)
 
 
 def _mean_in_bfloat16(input, dim, keepdim, count):
@@ -256,7 +260,7 @@ _mean.op.in_bfloat16 = _mean_in_bfloat16
 _mean_over = renamed(_mean, "mean.1")
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, repeats=True)
 def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
          out: Tensor | None = None, **numpy) -> Tensor:
     """The mean of all elements, or over `dim` (an int or several). RuntimeError for integers without `dtype`.

@@ -11,7 +11,7 @@ from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
 from ...kernels import order as kernels
 from ...kernels.layout import as_array
-from ...kernels.looks import any_nan
+from ...kernels.looks import any_nan, extremes_of
 from ...kernels.scatter import in_its_place, in_last_place, owned, picked
 from ...kinds.lazy import StandIn
 from ...kinds.one_step import one_step
@@ -38,7 +38,8 @@ def _order(array, dim, descending):
         return np.zeros((), np.int64)
     array = dt.widened(array)
     if not descending and type(array) is np.ndarray:
-        return array.argsort(dim, "stable")
+        found = kernels.sorted_along(array, dim)
+        return array.argsort(dim, "stable") if found is None else found
     if not descending:
         return np.argsort(array, axis=dim, kind="stable")
     backward = np.argsort(np.flip(array, dim), axis=dim, kind="stable")
@@ -62,7 +63,7 @@ def _laid_out(array, index):
     return laid_out_as(array, index)
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, repeats=True)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
          out: Tensors | None = None) -> return_types.sort:
     """The elements sorted along `dim`: the named tuple (values, indices). NaN counts as the largest. Equal elements
@@ -74,8 +75,14 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     values=tensor([3., 2., 1.]),
     indices=tensor([0, 2, 1]))
     """
+    dim = check_dim(dim, input._array.ndim)
+    index = _sorted_places(input, dim, descending, stable)
+    return named(return_types.sort, (taken_at(_take_sort, input, index, dim), index))
+
+
+def _sorted_places(input, dim, descending, stable):
+    """The positions that sort along `dim`."""
     array = input._array
-    dim = check_dim(dim, array.ndim)
     if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
     refuse_records("sorting_kernel_method_name", input)
@@ -85,11 +92,10 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
         index = _order(array, dim, descending)
     else:
         index = _unstable_order(array, dim, descending)
-    index = wrap(_laid_out(array, index))
-    return named(return_types.sort, (taken_at(_take_sort, input, index, dim), index))
+    return wrap(_laid_out(array, index))
 
 
-@public(method=True)
+@public(method=True, repeats=True)
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The indices that `sort` returns.
 
@@ -97,7 +103,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     >>> torch.argsort(torch.tensor([3., 1., 2.]))
     tensor([1, 2, 0])
     """
-    return sort(input.detach(), dim, descending, stable=stable)[1]
+    return _sorted_places(input, check_dim(dim, input._array.ndim), descending, stable)
 
 
 @public(out=EXACT, apart=None, method=True)
@@ -264,7 +270,7 @@ def _distinct_in_range(array, return_inverse):
     table would be longer than the array. The inverse is None unless it is wanted."""
     if not array.size:
         return None
-    low, high = int(array.min()), int(array.max())
+    low, high = map(int, extremes_of(array))
     if high - low >= array.size or high > np.iinfo(np.intp).max:
         return None
     places = dt.as_intp(array.reshape(-1)) - low
@@ -273,7 +279,7 @@ def _distinct_in_range(array, return_inverse):
     inverse = None
     if return_inverse:
         inverse = (np.cumsum(counts > 0) - 1).take(places).reshape(array.shape)
-    return (there + low).astype(array.dtype), inverse, counts[there]
+    return (there + low if low else there).astype(array.dtype, copy=False), inverse, counts[there]
 
 
 @public(python=True, method=True, looks=True)
@@ -341,7 +347,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 
 
 # ------------------------------------------------------------------ search
-@public()
+@public(repeats=True)
 def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: bool = False, right: bool = False,
                  side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
     """The positions at which to insert the values of `input` so that `sorted_sequence` (1-D, or rows like those of
@@ -364,6 +370,8 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     x, y = sequence._array, getattr(values, "_array", None)
     if sorter is None and out is None and type(x) is type(y) is np.ndarray and x.dtype == y.dtype and (
             x.dtype.kind in NUMBERS and x.ndim == 1 and x.flags.c_contiguous and y.flags.c_contiguous):
+        if (found := kernels.searched(x, y, side == "right")) is not None:
+            return wrap(found.astype(np.int32) if out_int32 else found)
         if x.dtype.kind not in dt.NATIVE or not any_nan(x):
             found = as_array(x.searchsorted(y, side))
             return wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
@@ -454,7 +462,7 @@ def _searched_with_nan(sequence, values, side):
     return start
 
 
-@public()
+@public(repeats=True)
 def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
               out: Tensor | None = None) -> Tensor:
     """The number of the bucket that each value falls into, between increasing 1-D `boundaries`.
