@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.capture import compiled
+from tinytorch import dtypes as dt
+from tinytorch.capture import compiled, steps
 from tinytorch.capture.selfcheck import with_one_nan
 from tinytorch.kinds.one_step import STEPS
 
@@ -386,3 +387,12 @@ def test_a_step_that_takes_the_state_of_its_optimizer_away():
         call(torch.ones(3))
         assert not optimizer.state
     assert [entry.reason for entry in call._compiled.entries.values()] == ["the state of an optimiser is taken away"]
+
+
+@pytest.mark.parametrize("array", [np.zeros((3, 500)), np.zeros((500, 3)).T, np.zeros(5000, dt.BFLOAT16), np.zeros(()),
+                                   np.zeros((40, 30), np.complex64)[::2], np.zeros((2000, 3), bool)])
+def test_a_write_to_an_array_is_seen(array):
+    content = steps._content(array)
+    assert steps._holds(array, content)
+    array[(-1,) * array.ndim] = 1
+    assert not steps._holds(array, content)

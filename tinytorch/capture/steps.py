@@ -74,6 +74,7 @@ class Recording:
         self.outside: set[int] = set()         # ids of nodes of arguments
         self.own_bumps: dict[int, int] = {}    # id of a version cell -> writes that steps count themselves
         self.grads: dict[int, int] = {}        # id of a leaf -> slot of its gradient at entry
+        self.own: set[Callable] = set()        # forwards and rules that are known to be the library's
         self.watch = UNWATCHED                 # the Watch of the functions of the program
 
     # -------------------------------------------------------------- from beginning to end
@@ -275,18 +276,21 @@ class Recording:
             kwargs = plain(kwargs)
             named = self.template(kwargs, read)
         read = tuple(dict.fromkeys(read))
-        target = _target(kind, call, args, kwargs)
+        target = _target(kind, call, args, kwargs) if kwargs or kind not in _RULES else ()
         if target:
             self.undo += [(x, x.copy("K")) for x in target]
         elif writes is None and kind in _MAY_WRITE:
-            before = [(i, x, x.tobytes()) for i in read if (x := self.arrays.get(i)) is not None and (
+            before = [(i, x, _content(x)) for i in read if (x := self.arrays.get(i)) is not None and (
                 x.nbytes <= _LARGE and x.dtype.kind != "O")]
         self.depth += 1
         try:
-            if kind in _RULES and not is_own(call):
-                result = self.watch.aloud(call, args, kwargs)
-            else:
+            if kind not in _RULES or call in self.own:
                 result = call(*args, **kwargs)
+            elif is_own(call):
+                self.own.add(call)
+                result = call(*args, **kwargs)
+            else:
+                result = self.watch.aloud(call, args, kwargs)
         finally:
             self.depth -= 1
         if not self.open:                      # the call closed the recording
@@ -294,7 +298,7 @@ class Recording:
         if target:
             writes = tuple([self.slot_of(x) for x in target])
         elif before is not None:
-            written = [(i, x, content) for i, x, content in before if x.tobytes() != content]
+            written = [(i, x, content) for i, x, content in before if not _holds(x, content)]
             writes = tuple([i for i, _, _ in written])
             self.undo += [(x, content) for _, x, content in written]
         number, made = len(self.steps), []
@@ -615,6 +619,15 @@ def _target(kind, call, args, kwargs):
 _WRITERS = "setitem", "fill"
 _WRITING = [np.ndarray.sort, np.ndarray.partition, np.ndarray.put, np.ndarray.fill, np.copyto, np.put, np.fill_diagonal,
             np.put_along_axis, np.add.at, np.subtract.at, np.multiply.at]
+def _content(array):
+    """The bytes of an array. Those of a large one are a bytearray, which is compared with the array without a copy."""
+    return array.tobytes() if array.nbytes < 4096 or not array.flags.c_contiguous else bytearray(array.data)
+
+
+def _holds(array, content):
+    return content == (array.tobytes() if content.__class__ is bytes else array.data)
+
+
 _RULES = frozenset(("forward", "rule", "joint"))
 #: Kinds of steps that are looked at for writes to their arguments.
 _MAY_WRITE = _RULES | {"node", "maker"}
