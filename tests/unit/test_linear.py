@@ -131,6 +131,8 @@ def test_einsum_sublists_and_broadcasting():
 def test_products_of_any_shape():
     assert torch.tensordot(ones(2, 3, 4), ones(3, 4, 5)).shape == (2, 5)
     assert torch.kron(torch.tensor([[1, 2]]), torch.tensor([[1], [10]])).tolist() == [[1, 2], [10, 20]]
+    number = torch.kron(torch.tensor(2.0), torch.tensor(3.0))
+    assert type(number._array) is np.ndarray and number.add_(1).item() == 7
     assert torch.trace(torch.tensor([[1, 2], [3, 4]])).item() == 5
     assert torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0).tolist() == [0, 0, 1]
     assert torch.outer(ones(2), ones(3)).shape == (2, 3)

@@ -83,8 +83,8 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     x, y = input._array, other._array
     rows, columns, shape = _sizes_of_kron(x.shape, y.shape)
-    if x.dtype == y.dtype and x.dtype.char in "fdl" and unwatched(input, True) and unwatched(other, True):
-        with ignored():
+    if shape and x.dtype == y.dtype and x.dtype.char in "fdl" and unwatched(input, True) and unwatched(other, True):
+        with ignored():                        # a shape, because NumPy's product of two numbers is no array
             return wrap(np.asarray(_product(x.reshape(rows), y.reshape(columns)), order="C").reshape(shape))
     return unsafe_view(unsafe_view(input, rows) * unsafe_view(other, columns), shape)
 
