@@ -11,6 +11,7 @@ eager.
 """
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,6 +21,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.node import Op
+from ..autograd.overridable import _OPERATOR, about, is_property, place
 from ..kernels import native
 from ..kinds.lazy import StandIn, address_of, root_of
 from ..nn.parameter import Buffer, Parameter
@@ -570,20 +572,20 @@ class Recording:
         self.steps.append(Step("set_grad", set_grad, (leaf, None), {}, None, name="set_grad"))
 
 
+@functools.lru_cache(maxsize=4096)
 def _name_of(function):
     owner = getattr(function, "__self__", None)
     if isinstance(owner, property):
         return f"{owner.fget.__name__}.{function.__name__}"
-    from ..autograd.overridable import _OPERATOR, _PROPERTY, about, place
     how = about(function)
-    if how is not None and how.kind == _PROPERTY:
+    if how is not None and is_property(how):
         return f"{how.name}.{how.operator}"
     if how is not None and how.kind == _OPERATOR:
         return how.operator or how.name
-    space, name = place(function)
-    return name or function.__name__
+    return place(function)[1] or function.__name__
 
 
+@functools.lru_cache(maxsize=4096)
 def _leaves(function):
     """Whether a public function is declared (`leaves`) to use tensors in a way that cannot be recorded."""
     return getattr(function, "said", {}).get("leaves") or getattr(getattr(function, "record", None), "leaves", False)
