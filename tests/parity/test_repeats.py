@@ -57,6 +57,8 @@ def replaced(arguments, how, rng):
             low, high = int(array.min()), int(array.max())
             array[...] = rng.integers(low - 9, high + 9, array.shape) if how == "special" else (
                 rng.integers(low, high + 1, array.shape))
+        elif array.dtype.kind == "c":
+            array[...] = rng.standard_normal(array.shape) + 1j * rng.standard_normal(array.shape)
         elif array.dtype.kind == "b":
             array[...] = rng.random(array.shape) < 0.5
 
@@ -86,7 +88,7 @@ def has_records(repeats):
 def _compare(name, count):
     function, repeats, rng, compared = namesake(OPS[name].op, name), REPEATING[name], np.random.default_rng(0), 0
     kept = False
-    for dtype in [dtype for dtype in DTYPES if dtype in OPS[name].supported_dtypes("cpu")]:
+    for dtype in [dtype for dtype in DTYPES if dtype in OPS[name].supported_dtypes("cpu")] or [torch.complex64]:
         for input, args, kwargs, _ in samples(OPS[name], dtype, count):
             try:
                 given, args, kwargs = convert((input, args, kwargs))

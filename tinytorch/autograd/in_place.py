@@ -18,10 +18,9 @@ from ..seam import UNSEEN, seam
 from ..tensor import Tensor, wrap
 from .grad_mode import all_threads, mode, unrecorded
 from .node import ANS
-from .overridable import answer, has_override
+from .overridable import Repeats, answer, has_override
 from .places import note_place
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
-from .repeating import Repeats
 from .saved import PACKED
 from .views import assign, check_fits, check_in_place, check_overlap, check_written, may_share, overlaps_itself
 

@@ -45,7 +45,7 @@ from ..types import Number
 from .grad_mode import all_threads, mode
 from .node import ANS, Node, Op, next_sequence_nr
 from .outputs import NOTHING, UNWATCHED, wrap_outputs
-from .overridable import answer, has_override, not_an_operand
+from .overridable import Repeats, answer, has_override, not_an_operand
 from .promotion import (
     CONVERTED,
     FLOATS,
@@ -61,7 +61,6 @@ from .promotion import (
     write_out,
 )
 from .public import Public, enter
-from .repeating import Repeats
 from .views import refresh, track_view
 
 if TYPE_CHECKING:

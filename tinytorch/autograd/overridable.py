@@ -20,7 +20,6 @@ from ..seam import UNSEEN, VARIABLE, door, door_of_one, door_of_two, is_door, kn
 from ..tensor import Size, Tensor, instance_of, said
 from . import late_bound
 from .casts import cast_call
-from .repeating import Repeats
 from .torch_function import (
     PLAIN,
     DisableTorchFunction,
@@ -39,6 +38,42 @@ _PACKAGE = __name__.partition(".")[0]
 
 #: Every public function, in the form that is called -> its registration (`Public` in public.py).
 TABLE: dict[Callable, Any] = {}
+
+
+#: A function asks Python so often before it asks C for records, and is listened to so often at most.
+_CALLS_IN_PYTHON, _MOST_HEARD = 16, 400
+
+
+class Repeats:
+    """What is kept of a function's calls: see repeats.py, which is loaded after the first of them.
+
+    again    again(args) -> the result; True if the call should go to `learn`; None for every other call
+    calls    how many calls asked Python
+    heard    what calls that were listened to once pass to kernels, by their arguments
+    left     how many calls may be listened to
+    """
+
+    __slots__ = ("again", "calls", "heard", "learned", "left", "table")
+
+    def __init__(self) -> None:
+        self.again: Callable[[tuple], Any] = self._first
+        self.calls, self.left, self.table = 0, _MOST_HEARD, b""
+        self.heard: dict[bytes, Any] = {}
+
+    def _first(self, args):
+        self.calls += 1
+        if self.calls == _CALLS_IN_PYTHON:
+            from .repeats import begin
+            begin(self)
+
+    def learn(self, key: tuple, call: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The result of call(*args, **kwargs)."""
+        from .repeats import learn
+        return learn(self, key, call, args, kwargs)
+
+    def learn_checked(self, key: tuple, fallback: Callable, public: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The same for a door that has not checked the arguments yet, as `fallback` does."""
+        return self.learn(key, lambda *args, **kwargs: fallback(public, args, kwargs), args, kwargs)
 
 
 # ------------------------------------------------------------------ a call that is seen

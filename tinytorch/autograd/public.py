@@ -31,10 +31,9 @@ from ..tensor import Tensor, method
 from . import late_bound
 from .annotations import ANY, LEAST, LISTS, PARAMETERS, Ints, are_ints, is_number, read_annotation
 from .in_place import in_place
-from .overridable import TABLE, answer, has_override
+from .overridable import TABLE, Repeats, answer, has_override
 from .promotion import NUMBERS, converted, like_tuple, write_out
 from .record_dtypes import in_float32
-from .repeating import Repeats
 from .torch_function import PLAIN
 
 __all__ = ["PARAMETERS", "TABLE", "Public", "checked_method", "enter", "method", "public", "reflected", "refuse"]

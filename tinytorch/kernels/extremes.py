@@ -64,7 +64,8 @@ def _plan(shape, axes, keepdims):
 def place_of(function, x, axis, keepdims):
     """np.argmax or np.argmin along one axis: the position of the first of equal elements, or of the first NaN."""
     # On one thread NumPy is as fast along the last axis.
-    if x.size >= _FEW and (axis < x.ndim - 1 or x.size >= _SOME and number() > 1) and native.takes("extreme_places", x):
+    many = x.size >= _FEW and (axis < x.ndim - 1 or x.size >= _SOME and number() > 1)
+    if (many or native.listening) and native.takes("extreme_places", x):
         shape = x.shape
         outer, n, inner = _around(shape, (axis,))
         if outer * inner > 1 and n < 1 << 31:

@@ -35,8 +35,8 @@ except ImportError:                            # as in browsers: no library can 
     ctypes = None
 
 __all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "entering", "heard", "held", "level",
-           "listen", "listening", "made", "maker", "many", "operations", "result", "run", "takes", "walker",
-           "with_plans"]
+           "listen", "listening", "made", "maker", "many", "note_reading", "operations", "result", "run", "takes",
+           "walker", "with_plans"]
 
 
 class _Unaligned(Exception):
@@ -403,6 +403,12 @@ def listen(now):
         (listening.add if now else listening.discard)(get_ident())
         LEAST, least = _of_listeners if listening else _of_usual
         _least.update(least)
+
+
+def note_reading():
+    """Notes that a function itself reads the numbers of an array: what this thread does is then no record."""
+    if listening:
+        _doors.entering("enter_nothing")(b"")
 
 
 def heard(ufunc):

@@ -27,7 +27,7 @@ __all__ = ["angle", "complex", "conj", "conj_physical", "imag", "is_conj", "is_n
            "resolve_neg", "view_as_complex", "view_as_real"]
 
 
-@public(hot=True, shares=True)
+@public(hot=True, shares=True, repeats=True)
 def real(input: Tensor) -> Tensor:
     """The real part, as a view. A real tensor is returned itself.
 
@@ -38,7 +38,7 @@ def real(input: Tensor) -> Tensor:
     return _part(input, 0) if is_complex(input) else input
 
 
-@public(hot=True, shares=True)
+@public(hot=True, shares=True, repeats=True)
 def imag(input: Tensor) -> Tensor:
     """The imaginary part, as a view. RuntimeError for real tensors.
 

@@ -304,7 +304,7 @@ _ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
 
 @unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True,
-       ufunc=fine.tanh, kernel="tanh_vml_cpu", foreach=True, of_zero=True)
+       ufunc=fine.tanh, kernel="tanh_vml_cpu", foreach=True, of_zero=True, repeats=True)
 def tanh(input):
     """Hyperbolic tangent.
 

@@ -30,8 +30,7 @@ __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzer
 @op(name="masked_fill", batches="elements", input=lambda g, mask: _masked_fill(g, mask, 0),
     value=lambda g, mask: _masked_fill(g, ~mask, 0), stored=dt.ONLY_COMPLEX32)
 def _masked_fill(input, mask, value):
-    read = native.listening and isinstance(value, np.ndarray)      # its number must not become one of a record
-    if input.size >= native.LEAST and mask.size and input.shape[-mask.ndim:] == mask.shape and not read and (
+    if input.size >= native.LEAST and mask.size and input.shape[-mask.ndim:] == mask.shape and (
             type(input) is np.ndarray and input.dtype == np.float32):
         result = native.made("masked_fill", input.shape, input.size, mask.size, float(value), input, mask)
         if result is not None:
@@ -132,6 +131,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
                            f"{names.get(mask.dtype.name, mask.dtype.name)}")
     if isinstance(value, Tensor):
+        native.note_reading()
         if value._array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
                                f"{value._array.ndim} dimension(s).")
