@@ -179,6 +179,7 @@ def _traced(text, count, numbers):
 
 #: Operation -> (the operation that computes its last operand, the name of both as one, which operand must be 0).
 _FUSED = {"limit": (("add",), "limit_add", None), "mul": (("div",), "mul_div", None),
+          "sub": (("limit",), "sub_limit", None),
           "where_gt": (("mul",), "positive_or_mul", 1)}
 
 

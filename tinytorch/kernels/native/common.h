@@ -40,11 +40,13 @@ FIRST(pthread_create) FIRST(pthread_detach) FIRST(pthread_mutex_trylock) FIRST(p
 #define TOTAL(operation, ...) _Pragma(TOTAL_TEXT(omp simd reduction(operation : __VA_ARGS__)))
 #define TOTAL_TEXT(...) #__VA_ARGS__
 
-/* Memory that will be read soon. */
+/* Memory that will be read soon, and memory that will be written. */
 #ifdef _WIN32
 #define AHEAD(place) (void)(place)
+#define AHEAD_TO_WRITE(place) (void)(place)
 #else
 #define AHEAD(place) __builtin_prefetch(place)
+#define AHEAD_TO_WRITE(place) __builtin_prefetch(place, 1)
 #endif
 
 /* A loop over elements of arrays that do not overlap, or are the same array. */

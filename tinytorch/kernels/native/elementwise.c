@@ -156,6 +156,7 @@ and `mul_div` are each two operations of an expression or more. */
     OPERATION(where_ne, x != y ? z : w)                                                                               \
     OPERATION(limit, NAMED(least)(x, NAMED(most)(y, z)))                                                              \
     OPERATION(limit_add, NAMED(least)(x, NAMED(most)(y, z + w)))                                                      \
+    OPERATION(sub_limit, x - NAMED(least)(y, NAMED(most)(z, w)))                                                      \
     OPERATION(mul_div, x * (y / z))                                                                                   \
     OPERATION(positive_or_mul, x > 0 ? y : z * w)                                                                     \
     OPERATION(where, x != 0 ? y : z)                                                                                  \
