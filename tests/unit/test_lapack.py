@@ -70,3 +70,17 @@ def test_a_numpy_without_the_ufuncs(monkeypatch):
     x = torch.tensor(g, requires_grad=True)
     torch.linalg.qr(x)[0].sum().backward()
     assert torch.linalg.inv(x).mT.is_contiguous() and torch.isfinite(x.grad).all()
+
+
+def test_a_factor_that_is_nan_is_refused():
+    """Wherever in the matrix the number is that makes it NaN."""
+    for n in (1, 2, 5):
+        for i in range(n):
+            for j in range(i + 1):
+                for number in (float("nan"), float("inf")):
+                    x = torch.eye(n, dtype=torch.float64) * 2
+                    x[i, j] = x[j, i] = number
+                    if number != number or i != j:
+                        with pytest.raises(torch.linalg.LinAlgError, match="not positive-definite"):
+                            torch.linalg.cholesky(x)
+    assert torch.linalg.cholesky(torch.empty(0, 0)).shape == (0, 0)

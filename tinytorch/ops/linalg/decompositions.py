@@ -59,13 +59,15 @@ def computed(function, *arrays):
     """function(*arrays), which is one array or several, with each matrix in column order. For a dtype that LAPACK lacks
     the matrices must be without elements. The results then have that dtype."""
     dtype = arrays[0].dtype
-    known = dtype.char in "fdFD"
-    wide = np.complex64 if dt.is_complex(dtype) else np.float32
-    result = function(*arrays) if known else function(*[np.zeros(x.shape, wide) for x in arrays])
-    several = isinstance(result, tuple)
-    results = result if several else [result]
-    if not known:
-        results = [dt.stored(np.asarray(x), dtype) for x in results]
+    if dtype.char in "fdFD":
+        result = function(*arrays)
+        several = isinstance(result, tuple)
+        results = result if several else [result]
+    else:
+        wide = np.complex64 if dt.is_complex(dtype) else np.float32
+        result = function(*[np.zeros(x.shape, wide) for x in arrays])
+        several = isinstance(result, tuple)
+        results = [dt.stored(np.asarray(x), dtype) for x in (result if several else [result])]
     results = [_in_columns(x) if x.ndim >= arrays[0].ndim else x for x in results]
     return tuple(results) if several else results[0]
 
@@ -402,9 +404,17 @@ def _cholesky(input, upper):
         L = computed(lapack.cholesky, input)
     except np.linalg.LinAlgError:
         raise _not_positive(input) from None
-    if input.size and np.isnan(L.diagonal(0, -2, -1).real).any():
+    if input.size and _has_nan_on_diagonal(L):
         raise _not_positive(input)
     return columns(mT(L)) if upper else L
+
+
+def _has_nan_on_diagonal(L):
+    """Whether a number on the diagonals of triangular factors is NaN. Then all further ones of its matrix are, too."""
+    if type(L) is np.ndarray and L.ndim == 2:
+        last = L.item(-1)
+        return last != last
+    return np.isnan(L.diagonal(0, -2, -1).real).any()
 
 
 _older_cholesky = renamed(_cholesky, "cholesky")
@@ -423,7 +433,14 @@ def _not_positive(matrices):
 def _bad_minor(matrix):
     """The order of the first leading minor that is not positive-definite; 0 if all minors are."""
     with ignored():
-        return next((k for k in range(1, matrix.shape[-1] + 1) if not np.linalg.eigvalsh(matrix[:k, :k])[0] > 0), 0)
+        return next((k for k in range(1, matrix.shape[-1] + 1) if not _is_positive(matrix[:k, :k])), 0)
+
+
+def _is_positive(matrix):
+    try:
+        return not np.isnan(matrix).any() and np.linalg.eigvalsh(matrix)[0] > 0
+    except np.linalg.LinAlgError:              # for infinite numbers
+        return False
 
 
 @public(out=EXACT, apart=None, autocast="up")
