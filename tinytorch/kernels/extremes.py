@@ -23,7 +23,7 @@ def extreme_of(ufunc, x, axes, keepdims=False):
             if found is not None:
                 return found
         if axes is None and x.dtype == _LONG and x.size <= native.ONE_PIECE:
-            found = native.made("extreme_integer", plan[0], x.size, ufunc is np.minimum, x)
+            found = native.made("extreme_integers", plan[0], 1, x.size, ufunc is np.minimum, x)
             if found is not None:
                 return found
         if axes is None and type(x) is np.ndarray and x.dtype.kind in "iub":

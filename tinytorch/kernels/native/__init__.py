@@ -392,16 +392,20 @@ def with_plans(ufunc, plans):
 
 #: The threads that note the kernels which they call (autograd/repeats.py).
 listening: set[int] = set()
-_lock, _of_usual, _of_listeners = Lock(), (LEAST, dict(_least)), (1, {name: min(n, 1) for name, n in _least.items()})
+_lock, _before = Lock(), (LEAST, dict(_least))
 
 
 def listen(now):
     """Notes whether this thread listens. While a thread does, kernels compute also where NumPy, which notes nothing, is
     faster."""
-    global LEAST
+    global LEAST, _before
     with _lock:
+        if not listening:
+            _before = LEAST, dict(_least)
         (listening.add if now else listening.discard)(get_ident())
-        LEAST, least = _of_listeners if listening else _of_usual
+        LEAST, least = _before
+        if listening:
+            LEAST, least = 1, {name: n if n == sys.maxsize else min(n, 1) for name, n in least.items()}
         _least.update(least)
 
 

@@ -212,18 +212,20 @@ void whole_sums(int64_t threads, int64_t rows, int64_t width, const int64_t *x, 
     share(threads, rows, light_rows_in_piece(width), whole_sums_of_rows, &args);
 }
 
-/* The largest or smallest of integers. */
-void extreme_integer(int64_t threads, int64_t n, int64_t smallest, const int64_t *x, int64_t *out)
+/* The largest or smallest integer of each row. */
+void extreme_integers(int64_t threads, int64_t rows, int64_t width, int64_t smallest, const int64_t *x, int64_t *out)
 {
-    int64_t found = x[0];
     (void)threads;
-    if (smallest)
-        for (int64_t i = 1; i < n; i++)
-            found = x[i] < found ? x[i] : found;
-    else
-        for (int64_t i = 1; i < n; i++)
-            found = x[i] > found ? x[i] : found;
-    *out = found;
+    for (int64_t i = 0; i < rows; i++, x += width) {
+        int64_t found = x[0];
+        if (smallest)
+            for (int64_t j = 1; j < width; j++)
+                found = x[j] < found ? x[j] : found;
+        else
+            for (int64_t j = 1; j < width; j++)
+                found = x[j] > found ? x[j] : found;
+        out[i] = found;
+    }
 }
 
 /* How many of the bools of each row are true. */

@@ -212,7 +212,7 @@ KERNELS = {
     "float_to_double": (4096, "n x[n] >out[n]:f8"),
     "double_to_float": (4096, "n x[n]:f8 >out[n]"),
     "floor_quotients": (512, "n period x[n]:i8 y[period]:i8 >out[n]:i8"),
-    "extreme_integer": (1, "n smallest x[n]:i8 >out[1]:i8"),
+    "extreme_integers": (1, "rows width smallest x[rows*width]:i8 >out[rows]:i8"),
     "true_counts": (512, "rows width x[rows*width]:? >out[rows]:i8"),
     "long_to_float": (4096, "n x[n]:i8 >out[n]"),
     "float_to_long": (4096, "n x[n] >out[n]:i8"),
