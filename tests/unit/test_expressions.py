@@ -8,7 +8,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch.kernels import expressions, native
-from tinytorch.kernels.expressions import Symbol, exp, expression, maximum, where
+from tinytorch.kernels.expressions import Symbol, exp, expression, maximum, minimum, where
 from tinytorch.kernels.native.table import KERNELS, parsed
 
 from .doubles import need_steady_doubles
@@ -274,6 +274,17 @@ def test_a_number_that_is_repeated_counts_as_one_element(dtype):
         for operands in ((repeated, x), (x, repeated), (repeated, repeated), (repeated, x[:1] * 0 + x)):
             np.testing.assert_array_equal(f(*operands), f(*[y.copy("C") for y in operands]))
             assert f(*operands).shape == shape
+
+
+@needs_library
+def test_steps_of_numbers_alone():
+    """They are computed for the first block, unless their register is written again."""
+    f = expression(lambda x, p: (x - -p) * (x + x * p) - abs(x * x) * (p - 1.0) + minimum(p, maximum(-p, x)))
+    x = np.random.default_rng(3).standard_normal(70_001).astype(np.float32)
+    whole = f(x, 0.25)
+    np.testing.assert_allclose(whole, f.text(x, np.float32(0.25)), rtol=1e-5, atol=1e-6)
+    for n in (1, 15, 17, 40, 511, 530, 1500):
+        assert (f(x[:n], 0.25) == whole[:n]).all() and (f(x[-n:], 0.25) == whole[-n:]).all()
 
 
 of_fine = pytest.mark.parametrize("fine, ufunc", expressions.FINE.items(), ids=lambda ufunc: ufunc.__name__)

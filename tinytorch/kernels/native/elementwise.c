@@ -11,7 +11,7 @@ enum {
     MOST = 2 + 2 * DIMENSIONS + CONSTANTS - NUMBERS + STEPS    /* numbers of a plan */
 };
 
-struct step { int operation, to, a, b, c, e; };
+struct step { int operation, to, a, b, c, e, once; };      /* once: it is the same for all elements */
 
 /* A plan, read once and checked. */
 struct program {
@@ -117,6 +117,12 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
             if (from >= REGISTERS + GIVEN)
                 p->used[from - REGISTERS - GIVEN] = 1;
         }
+    }
+    for (struct step *s = p->steps; s < p->steps + left; s++) {
+        const int first = REGISTERS + GIVEN;
+        s->once = s->to < REGISTERS && s->a >= first && s->b >= first && s->c >= first && s->e >= first;
+        for (const struct step *other = p->steps; s->once && other < p->steps + left; other++)
+            s->once &= other == s || other->to != s->to;
     }
     return 1;
 }

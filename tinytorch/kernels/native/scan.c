@@ -94,19 +94,22 @@ static void some_products(const void *args, int64_t first, int64_t last)
 {
     const struct rows *a = args;
     for (int64_t row = first; row < last; row++) {
-        const int64_t part = a->width / 4;     /* products at once, each of which waits for its last one */
+        enum { AT_ONCE = 16 };                 /* products, each of which waits for its last one */
         const float *restrict x = a->x + row * a->width;
-        double p = 1.0, q = 1.0, r = 1.0, s = 1.0;
-        TOTAL(*, p, q, r, s)
-        for (int64_t i = 0; i < part; i++) {
-            p *= (double)x[i];
-            q *= (double)x[part + i];
-            r *= (double)x[2 * part + i];
-            s *= (double)x[3 * part + i];
+        double parts[AT_ONCE], product = 1.0;
+        int64_t i = 0;
+        for (int k = 0; k < AT_ONCE; k++)
+            parts[k] = 1.0;
+        for (; i + AT_ONCE <= a->width; i += AT_ONCE) {
+            SPAN
+            for (int k = 0; k < AT_ONCE; k++)
+                parts[k] *= (double)x[i + k];
         }
-        for (int64_t i = 4 * part; i < a->width; i++)
-            p *= (double)x[i];
-        a->out[row] = (float)((p * q) * (r * s));
+        for (; i < a->width; i++)
+            product *= (double)x[i];
+        for (int k = 0; k < AT_ONCE; k++)
+            product *= parts[k];
+        a->out[row] = (float)product;
     }
 }
 

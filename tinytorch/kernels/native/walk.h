@@ -184,8 +184,9 @@ static void NAMED(walked)(const void *args, int64_t first, int64_t last)
         for (int64_t j = i; p->ahead && p->length > 1 && j < i + run; j += 64 / sizeof(NUMBER))
             AHEAD_TO_WRITE(w->out + j);        /* while the steps before the last one are computed */
         for (const struct step *s = p->steps; s < p->steps + p->length; s++)
-            NAMED(all)[s->operation](run < 16 ? 16 : run, targets[s->to], sources[s->a], sources[s->b], sources[s->c],
-                                      sources[s->e]);
+            if (!s->once || i == first)
+                NAMED(all)[s->operation](run < 16 ? 16 : run, targets[s->to], sources[s->a], sources[s->b], sources[s->c],
+                                         sources[s->e]);
         if (run < 16)
             memcpy(w->out + i, result, run * sizeof(NUMBER));
     }
