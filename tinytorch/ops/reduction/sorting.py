@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt, return_types
-from ...autograd.op import op
+from ...autograd.op import op, unwatched
 from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, underivable, write_out
 from ...autograd.public import public
 from ...autograd.views import has_history
@@ -103,7 +103,9 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
     >>> torch.argsort(torch.tensor([3., 1., 2.]))
     tensor([1, 2, 0])
     """
-    return _sorted_places(input, check_dim(dim, input._array.ndim), descending, stable)
+    if unwatched(input):                       # the values are not wanted
+        return _sorted_places(input, check_dim(dim, input._array.ndim), descending, stable)
+    return sort(input.detach(), dim, descending, stable=stable)[1]
 
 
 @public(out=EXACT, apart=None, method=True)
