@@ -9,6 +9,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import Tensor
+from tinytorch.autograd import repeats as keeping
 from tinytorch.autograd.public import TABLE
 from tinytorch.kernels import native
 from tinytorch.seam import seam
@@ -351,6 +352,19 @@ def test_views_in_modes_go_the_long_way(monkeypatch):
     (part * 2).sum()                           # made before its base required gradients
     (x.t() * 2).sum().backward()
     assert torch.equal(x.grad, torch.full((5, 6), 2.0))
+
+
+@needs_records
+def test_records_of_large_tensors_are_of_views_alone(monkeypatch):
+    """Trials with other numbers would take longer than many calls."""
+    monkeypatch.setattr(seam, "up", False)
+    tried, whole = [], torch.zeros(1 << 19)
+    monkeypatch.setattr(keeping, "_others", lambda *given: tried.append(given))
+    for method, args, kept in (("view", (-1, 4), 1), ("fill_", (0.25,), 0), ("mul", (2.0,), 0)):
+        function = getattr(torch.Tensor, method)
+        before = records(kept_of(function))
+        times(lambda: function(whole, *args))                  # noqa: B023
+        assert records(kept_of(function)) == before + kept and not tried
 
 
 @needs_records

@@ -44,6 +44,9 @@ _NEW, _GIVEN, _VIEW = range(3)
 _MOST_RESULTS = 64
 #: Results of so many bytes are copied if they are the same for every call.
 _MOST_CONSTANT = 4096
+#: Kernels on more bytes than this take much longer than the way to them, and trials take longer still. Of tensors with
+#: more bytes only calls that give views are recorded, and their records are not tried with other numbers.
+_MOST_BYTES = 1 << 20
 _WHOLE, _REAL = range(2)
 
 
@@ -80,7 +83,8 @@ def learn(repeats: Any, key: tuple, call: Callable, args: tuple, kwargs: dict[st
         repeats.heard[name] = written
     elif before == written and written is not None:
         record = _packed(key, name, result, written)
-        if (written.places or _agrees(result, record, key)) and _agrees_for_others(call, record, key, args, kwargs):
+        if (written.places or _agrees(result, record, key)) and (
+                _bytes_of(tensors) > _MOST_BYTES or _agrees_for_others(call, record, key, args, kwargs)):
             repeats.learned((record, key))
     return result
 
@@ -91,6 +95,10 @@ def _tensors(key):
     for x in key:
         found += [y for y in x if type(y) is Tensor] if isinstance(x, (list, tuple)) else [x] * (type(x) is Tensor)
     return found
+
+
+def _bytes_of(tensors):
+    return sum([x._array.nbytes for x in tensors])
 
 
 def _others(draw, *arguments):
@@ -394,8 +402,7 @@ def _written(tensors, before, result, notes):
     changed = [i for i, x in enumerate(tensors) if _version(x) != before[i]]
     places = [i for i in changed if not any([tensors[i]._version_counter is tensors[j]._version_counter
                                              for j in range(i)])]
-    if results is None or tensors and not notes and any([type(x) is np.ndarray for x in results]) or (
-            any([_version(tensors[i]) != before[i] + 1 for i in places])):
+    if results is None or any([_version(tensors[i]) != before[i] + 1 for i in places]):
         return None
     arrays = [x for x in results if type(x) is np.ndarray]
     writer = _Writer(tensors, arrays, changed)
@@ -409,8 +416,11 @@ def _written(tensors, before, result, notes):
             writer.write_constants(arrays)
     except _Unknown:
         return None
-    if len(writer.made) > _MOST_MADE or not writer.wrote.issuperset(places):
+    silent = not writer.calls and any([x.size for x in arrays])
+    if silent or len(writer.made) > _MOST_MADE or not writer.wrote.issuperset(places):
         return None                            # NumPy has written, or there are too many arrays
+    if writer.calls and _bytes_of(tensors) + sum([size for _, _, size in writer.made]) > _MOST_BYTES:
+        return None
     new = iter(range(len(writer.made)))
     results = [_New(next(new)) if type(x) is np.ndarray else x for x in results]
     return _Written(writer.words, writer.calls, writer.made, writer.pool, writer.held, results, places)
