@@ -11,6 +11,7 @@ import tinytorch as torch
 from tinytorch import random
 from tinytorch.kernels import arithmetic, copies, halves, native
 from tinytorch.kernels.expressions import EXPRESSIONS
+from tinytorch.kernels.linalg import lapack, products
 from tinytorch.kernels.native import objects
 from tinytorch.kernels.native.table import KERNELS, by_element, parsed
 
@@ -79,6 +80,8 @@ def others(width, seed, dtype):
     x = torch.tensor(draws(seed, 9, 60), requires_grad=True)
     yield from torch.autograd.grad(torch.nn.LSTM(60, 60, proj_size=30)(x)[0].sum(), x)
     yield from torch.autograd.grad(torch.nn.GRUCell(60, 60)(x).sum(), x)
+    x = draws(seed, 3, 5, 5)
+    yield from (products.by_loop(x, x), *lapack.qr(x, False))
 
 
 def elements(width, seed, dtype):

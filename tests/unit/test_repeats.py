@@ -144,7 +144,7 @@ def kept(function, *given):
         expected = function(*others)
     finally:
         repeats.again = again
-    assert result.shape == expected.shape and result.numpy().tobytes() == expected.numpy().tobytes()
+    assert result.shape == expected.shape and result._array.tobytes() == expected._array.tobytes()
     return isinstance(found[0], Tensor)
 
 
@@ -158,6 +158,10 @@ KEPT = {
     "cosine_similarity": (F.cosine_similarity, SMALL, OTHER), "normalize": (F.normalize, SMALL),
     "pairwise_distance": (F.pairwise_distance, SMALL, OTHER), "instance_norm": (F.instance_norm, SMALL[None]),
     "rms_norm": (F.rms_norm, SMALL, (8,)), "triplet_margin_loss": (F.triplet_margin_loss, SMALL, OTHER, THIRD),
+    "bmm": (torch.bmm, SMALL.view(2, 4, 4), OTHER.view(2, 4, 4)), "mm": (torch.mm, SMALL, OTHER.t()),
+    "mm of bfloat16": (torch.mm, SMALL.bfloat16(), OTHER.bfloat16().t()),
+    "matmul": (torch.matmul, SMALL.view(1, 2, 4, 4), OTHER.view(1, 2, 4, 4)),
+    "vector_norm": (torch.linalg.vector_norm, SMALL, 3), "vector_norm of rows": (torch.linalg.vector_norm, SMALL, 3, 1),
     **{f.__name__: (f, SMALL, OTHER) for f in (
         F.soft_margin_loss, F.hinge_embedding_loss, F.poisson_nll_loss, F.binary_cross_entropy, F.smooth_l1_loss,
         F.huber_loss, F.binary_cross_entropy_with_logits)}}
@@ -168,6 +172,30 @@ KEPT = {
 def test_functions_of_several_kernels_are_kept(name, monkeypatch):
     monkeypatch.setattr(seam, "up", False)
     assert kept(*KEPT[name])
+
+
+@needs_records
+def test_a_tensor_and_its_transpose_are_kept(monkeypatch):
+    """In trials with other numbers they share memory too."""
+    monkeypatch.setattr(seam, "up", False)
+    repeats, x, y = torch.mm.record.repeats, torch.rand(3, 5), torch.rand(3, 5)
+    repeats.left = 400
+    times(lambda: torch.mm(x, x.t()), 24)
+    found = repeats.again((y, y.t()))
+    assert isinstance(found, Tensor) and torch.equal(found, torch.mm.record.function(y, y.t()))
+
+
+@needs_records
+@pytest.mark.parametrize("shape", [(4, 4), (4, 8), (8, 4)])
+def test_results_in_column_order_are_kept(shape, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    repeats, x, y = torch.linalg.qr.record.repeats, torch.rand(shape), torch.rand(shape)
+    repeats.left = 400
+    times(lambda: torch.linalg.qr(x), 24)
+    found, wanted = repeats.again((y,)), torch.linalg.qr.record.function(y)
+    assert type(found) is type(wanted)
+    for a, b in zip(found, wanted):
+        assert torch.equal(a, b) and a.stride() == b.stride() == (1, a.shape[0])
 
 
 @needs_records

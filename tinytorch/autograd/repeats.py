@@ -105,7 +105,7 @@ def _others(draw, *arguments):
     """The same arguments with tensors of other numbers, draw(array, random), so that nothing that follows from the
     numbers can pass for a constant. None if a tensor has only numbers for which no others are known to be good, as
     places that are all 0."""
-    random, made = np.random.default_rng(0), {}
+    random, made, shared = np.random.default_rng(0), {}, {}
 
     def other(x):
         if isinstance(x, (list, tuple)):
@@ -116,11 +116,15 @@ def _others(draw, *arguments):
             return x
         if id(x) not in made:
             array = x._array
-            span = np.lib.array_utils.byte_bounds(array)
-            memory = np.empty(span[1] - span[0], np.int8)
-            start = array.__array_interface__["data"][0] - span[0]
-            new = np.ndarray(array.shape, array.dtype, memory, start, array.strides)
-            new[...] = draw(array, random)
+            span = _span(array)
+            first, memory = shared.get((span.start, array.dtype), (None, None))
+            inside = first is not None and first.low <= span.low and span.high <= first.high
+            if not inside:
+                first, memory = span, np.empty(span.high - span.low, np.int8)
+                shared[span.start, array.dtype] = first, memory
+            new = np.ndarray(array.shape, array.dtype, memory, span.start - first.low, array.strides)
+            if not inside:                     # else it has the numbers of another tensor, such as its transpose
+                new[...] = draw(array, random)
             made[id(x)] = wrap(new), not array.size or new.tobytes() != array.tobytes()
         return made[id(x)][0]
     found = [other(x) for x in arguments]
@@ -201,8 +205,8 @@ class _View(NamedTuple):
 
 
 def _results(result, tensors):
-    """What each tensor of a result is: the number of an argument, a view of one, or the array of a new tensor in its
-    usual order. None if one is something else."""
+    """What each tensor of a result is: the number of an argument, a view of one, or the array of a new tensor in
+    the order of rows or columns. None if one is something else."""
     found: list[Any] = []
     for x in _listed(result):
         same = [i for i, y in enumerate(tensors) if x is y]
@@ -213,7 +217,8 @@ def _results(result, tensors):
         elif x._view_info is not None:
             found.append(_view_of(x, tensors))
         else:
-            found.append(x._array if x._array.flags.c_contiguous and x._array.flags.writeable else None)
+            flags = x._array.flags
+            found.append(x._array if flags.forc and flags.writeable else None)
     return None if len(found) > _MOST_RESULTS or any([x is None for x in found]) else found
 
 
@@ -256,7 +261,8 @@ class _Unknown(Exception):
 class _Writer:
     """Writes the calls in notes as words of a record.
 
-    made    (dtype, shape, bytes) of each new array: first the results, then memory that only kernels see
+    made    (dtype, shape, bytes, whether it is in the order of columns) of each new array: first the results, then
+            memory that only kernels see
     filled  the places in `made` of those that a kernel has written to
     held    what must live as long as the record, beside what the key holds
     changed     the places of the arguments of which a write was counted
@@ -266,7 +272,7 @@ class _Writer:
         self.changed = changed
         self.inputs = [_span(x._array) for x in tensors]
         self.spans, self.filled = [_span(x) for x in arrays], set()
-        self.made = [(x.dtype, x.shape, x.nbytes) for x in arrays]
+        self.made = [(x.dtype, x.shape, x.nbytes, x.flags.fnc) for x in arrays]
         self.wrote: set[int] = set()           # the places of arguments that kernels were seen to write to
         self.contents: dict[int, tuple[int, bytes]] = {}       # address -> what stands there
         self.pool, self.words, self.calls, self.held = b"", [], 0, []
@@ -312,7 +318,7 @@ class _Writer:
         """Writes calls that copy these results of a function without tensors, which are the same each time."""
         for i, x in enumerate(arrays):
             at = len(self.pool)
-            self.pool += x.tobytes() + bytes(-x.nbytes % 64)
+            self.pool += x.tobytes("A") + bytes(-x.nbytes % 64)
             operands = [[_NUMBER, x.nbytes, 0], [_IN_RECORD, at, 0], [_OF_MADE, i, 0]]
             self._call(native.address_of("enter_constant"), 0, operands, 0, 0, [])
 
@@ -336,7 +342,7 @@ class _Writer:
             if size >= 1 << 31:
                 raise _Unknown
             self.spans.append(_Span(address, address + size, address))
-            self.made.append((np.dtype(np.int8), (size,), size))
+            self.made.append((np.dtype(np.int8), (size,), size, False))
             self.filled.add(len(self.made) - 1)
         elif size > len(content):
             raise _Unknown
@@ -419,7 +425,7 @@ def _written(tensors, before, result, notes):
     silent = not writer.calls and any([x.size for x in arrays])
     if silent or len(writer.made) > _MOST_MADE or not writer.wrote.issuperset(places):
         return None                            # NumPy has written, or there are too many arrays
-    if writer.calls and _bytes_of(tensors) + sum([size for _, _, size in writer.made]) > _MOST_BYTES:
+    if writer.calls and _bytes_of(tensors) + sum([size for _, _, size, _ in writer.made]) > _MOST_BYTES:
         return None
     new = iter(range(len(writer.made)))
     results = [_New(next(new)) if type(x) is np.ndarray else x for x in results]
@@ -434,10 +440,10 @@ def _packed(key, start, result, written):
     """The record: (bytes, what lives as long). `start` holds the words of the key."""
     words, calls, made, pool, held, results, places = written
     front = [len(made)]
-    for dtype, shape, size in made:
-        front += [id(dtype), len(shape), size, *shape]
+    for dtype, shape, size, by_columns in made:
+        front += [id(dtype), len(shape), size, by_columns, *shape]
     make, of_results = type(result) if hasattr(result, "_fields") else _tuple, []
-    named = [dtype for dtype, _, _ in made]    # what addresses in the results and arrays name
+    named = [dtype for dtype, *_ in made]    # what addresses in the results and arrays name
     for x in results:
         if type(x) is _New:
             of_results += [_NEW, x.number]

@@ -9,6 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from .. import native
+from ..native.objects import loop_of
+
 #: Fewer numbers are turned from one order to the other in less time than an array is made for them.
 _FEW = 256
 _UFUNCS = getattr(np.linalg, "_umath_linalg", None)
@@ -18,6 +21,17 @@ if all([hasattr(_UFUNCS, name)
         for name in "cholesky_lo eigh_lo eigh_up svd_f svd_s inv qr_r_raw qr_reduced qr_complete".split()]):
     _WIDE = {"f": np.dtype(np.float64), "d": np.dtype(np.float64), "F": np.dtype(np.complex128),
              "D": np.dtype(np.complex128)}
+
+
+def _loop(name, types, sizes):
+    """The address of the loop of a ufunc of np.linalg for operands of these types and sizes; 0 if C cannot call it."""
+    ufunc = getattr(_UFUNCS, name, None)
+    if native.level() is None or ufunc is None or ufunc.signature.replace("p", "k") != sizes:
+        return 0
+    return loop_of(ufunc, types)
+
+
+_RAW, _REDUCED = _loop("qr_r_raw", "d->d", "(m,n)->(k)"), _loop("qr_reduced", "dd->d", "(m,n),(k)->(m,k)")
 
 
 def _widened(x):
@@ -92,16 +106,28 @@ def svd(x, full):
 
 def qr(x, complete):
     """The factors Q and R of np.linalg.qr, reduced or complete."""
+    m, n = x.shape[-2:]
+    if (m <= n or not complete) and (found := _qr_in_c(x, m, n, min(m, n))) is not None:
+        return found
     wide = _widened(x)
     if wide is None:
         return tuple(np.linalg.qr(x, "complete" if complete else "reduced"))
-    m, n = x.shape[-2:]
     tau = _UFUNCS.qr_r_raw(wide)               # the array now holds R and the reflectors
     whole = complete and m > n
     q = (_UFUNCS.qr_complete if whole else _UFUNCS.qr_reduced)(wide, tau, out=_to(wide, m, m if whole else min(m, n)))
     r = _narrowed(wide if whole or m <= n else wide[..., :n, :], x.dtype)
     np.copyto(r, 0, where=_below(*r.shape[-2:]))
     return _narrowed(q, x.dtype), r
+
+
+def _qr_in_c(x, m, n, k):
+    """The reduced factors of float32 matrices, each in column order, if C computes them."""
+    if not (_WIDE and _RAW and _REDUCED and x.size and type(x) is np.ndarray and x.dtype.char == "f"
+            and x.flags.c_contiguous):
+        return None
+    q, r = [np.empty(x.shape[:-2] + shape, x.dtype) for shape in ((k, m), (n, k))]
+    native.run("qr_factors", _RAW, _REDUCED, x.size // (m * n), m, n, k, x, np.empty(m * n + k + m * k), q, r)
+    return q.swapaxes(-1, -2), r.swapaxes(-1, -2)
 
 
 @lru_cache(64)

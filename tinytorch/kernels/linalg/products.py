@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kinds.record_dtypes import BFLOAT16
 from .. import halves, native
+from ..native.objects import loop_of
 from ..threads import number, split
 from .blas import held
 
@@ -26,6 +27,8 @@ _NARROW = 128
 _FLOAT, _BITS = np.dtype(np.float32), np.dtype(np.uint16)
 #: Apple's BLAS uses instructions that are not available in C.
 NATIVE = native.level() is not None and (sys.platform != "darwin" or held() is not None)
+#: The address of NumPy's loop for products of float32 matrices, or 0.
+_LOOP = loop_of(np.matmul, "ff->f") if native.level() is not None else 0
 
 
 def _stored(a):
@@ -88,13 +91,14 @@ def dot(a, b, bias=None):
 def of_bfloat16(a, b):
     """The product of two matrices of bfloat16 numbers, in float32: that of the same numbers in float32, in its bits. In
     C, processors that have an instruction for pairs of these numbers compute it in half the time."""
+    (m, k), (rows, n) = a.shape, b.shape
     if type(a) is type(b) is np.ndarray and a.dtype == b.dtype == BFLOAT16 and NATIVE:
-        (m, k), (rows, n) = a.shape, b.shape
         if k == rows and min(m, n) >= _FEW and m * n * k >= HEAVY:
             (ta, left), (tb, right) = _stored(a) or (False, a), _stored(b) or (False, b)
             return native.result("bfloat16_product", (m, n), ta, tb, m, n, k, *_choices(ta, tb, m, n, k),
                                  np.ascontiguousarray(left).view(_BITS), np.ascontiguousarray(right).view(_BITS))
-    return dot(halves.wide(a), halves.wide(b))
+    a, b = halves.wide(a), halves.wide(b)
+    return light(a, b) if a.size * n < HEAVY else dot(a, b)
 
 
 def laid_apart(x):
@@ -108,11 +112,9 @@ def laid_apart(x):
     return outer // 4, inner // 4, rows // 4
 
 
-def _several(a, b):
-    """The products in C of two arrays with as many matrices; None where C does not take them."""
-    shape, (m, k), n = a.shape[:-2], a.shape[-2:], b.shape[-1]
-    if shape != b.shape[:-2] or not 0 < len(shape) < 3 or min(m, n) < _FEW or k != b.shape[-2]:
-        return None
+def _as_read(a, b):
+    """What a kernel of many products gets for two arrays of at most 4 dimensions with as many matrices: (ta, tb, m, n,
+    k, ...) and the arrays. None if it cannot read them."""
     given = []
     for x in (a, b):
         turned = x.strides[-2] == 4 < x.strides[-1]
@@ -121,17 +123,52 @@ def _several(a, b):
         if apart is None:
             return None
         given.append((turned, apart, x))
-    (ta, (*a_apart, lda), a), (tb, (*b_apart, ldb), b) = given
-    return native.result("products", shape + (m, n), ta, tb, m, n, k, lda, ldb, *a.shape[:2], *a_apart, *b_apart,
-                         1 + _PIECE // (m * n * k), a, b)
+    (ta, (*a_apart, lda), left), (tb, (*b_apart, ldb), right) = given
+    m, k = a.shape[-2:]
+    return (ta, tb, m, b.shape[-1], k, lda, ldb, *left.shape[:2], *a_apart, *b_apart), left, right
+
+
+def _several(a, b):
+    """The products in C of two arrays with as many matrices; None where C does not take them."""
+    shape, (m, k), n = a.shape[:-2], a.shape[-2:], b.shape[-1]
+    if shape != b.shape[:-2] or not 0 < len(shape) < 3 or min(m, n) < _FEW or k != b.shape[-2]:
+        return None
+    given = _as_read(a, b)
+    if given is None:
+        return None
+    sizes, a, b = given
+    return native.result("products", shape + (m, n), *sizes, 1 + _PIECE // (m * n * k), a, b)
+
+
+def by_loop(a, b):
+    """np.matmul for float32 arrays with as many matrices, by its own loop, which C calls; None where C does not take
+    them. It is for records of calls (autograd/repeats.py), which know kernels alone."""
+    shape, (m, k), n = a.shape[:-2], a.shape[-2:], b.shape[-1]
+    if not _LOOP or shape != b.shape[:-2] or len(shape) > 2 or k != b.shape[-2] or min(m, n, k) < 2:
+        return None                            # for one row or column NumPy passes other steps to the loop
+    given = _as_read(a, b)
+    if given is None:
+        return None
+    sizes, a, b = given
+    return native.result("numpy_products", shape + (m, n), _LOOP, *sizes, a, b)
+
+
+def light(a, b):
+    """a.dot(b) of two matrices."""
+    result = by_loop(a, b) if native.listening else None
+    return a.dot(b) if result is None else result
 
 
 def matmul(a, b):
     """np.matmul for two arrays of matrices of one dtype: in C, or with the first axis shared by threads, or by
     NumPy."""
     size = a.size * b.shape[-1]
-    if size >= _SEVERAL and NATIVE and a.ndim > 2:
-        result = _several(a, b)
+    if a.ndim > 2 < b.ndim:
+        result = None
+        if size >= _SEVERAL and NATIVE:
+            result = _several(a, b)
+        elif native.listening:
+            result = by_loop(a, b)
         if result is not None:
             return result
     if size < _HEAVY_HERE or a.ndim < 3 or a.shape[:-2] != b.shape[:-2] or (

@@ -18,7 +18,8 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Doors", "builtin_of_library", "capi", "maker_of_ufuncs", "new_array", "of_library", "with_loops"]
+__all__ = ["Doors", "builtin_of_library", "capi", "loop_of", "maker_of_ufuncs", "new_array", "of_library",
+           "with_loops"]
 
 #: The words of a signature, as in objects.c: how an argument is given, how a size is calculated from the arguments, and
 #: what is said of an array.
@@ -204,22 +205,40 @@ class _Ufunc(ctypes.Structure if ctypes else object):
         ("types", ctypes.POINTER(ctypes.c_char))] if ctypes else []
 
 
+def _fields_of(ufunc):
+    """What NumPy keeps of a ufunc of one result; None where it does not show its loops."""
+    if maker_of_ufuncs() is None:
+        return None
+    fields = _Ufunc.from_address(id(ufunc))
+    known = fields.inputs, fields.outputs, fields.operands, fields.count, fields.name
+    if known != (ufunc.nin, 1, ufunc.nargs, ufunc.ntypes, ufunc.__name__.encode()):
+        return None
+    types = fields.types[:ufunc.nargs * fields.count]
+    if types != bytes([np.dtype(char).num for each in ufunc.types for char in each if char not in "->"]):
+        return None
+    return fields
+
+
+def loop_of(ufunc: np.ufunc, types: str) -> int:
+    """The address of a ufunc's loop for operands of these types, such as "ff->f"; 0 where NumPy does not show it, or if
+    the loop gets data of its own."""
+    fields = _fields_of(ufunc)
+    if fields is None or types not in ufunc.types:
+        return 0
+    place = ufunc.types.index(types)
+    return 0 if fields.data and fields.data[place] else fields.functions[place] or 0
+
+
 def with_loops(ufunc: np.ufunc, change: Callable[[str, int, int], tuple[int, int]]) -> tuple[np.ufunc, Any]:
     """(a ufunc of one result like `ufunc`, some of whose loops are others; what must live as long as it). `ufunc`
     itself where NumPy does not show its loops.
 
     `change(types, function, data)` gives the address of the function for operands of these types, such as "ff->f", and
     the address that it gets as its data. Its arguments are NumPy's addresses."""
-    make = maker_of_ufuncs()
-    if make is None:
-        return ufunc, None
-    fields = _Ufunc.from_address(id(ufunc))
-    known = fields.inputs, fields.outputs, fields.operands, fields.count, fields.name
-    if known != (ufunc.nin, 1, ufunc.nargs, ufunc.ntypes, ufunc.__name__.encode()):
+    fields, make = _fields_of(ufunc), maker_of_ufuncs()
+    if fields is None:
         return ufunc, None
     types = fields.types[:ufunc.nargs * fields.count]
-    if types != bytes([np.dtype(char).num for each in ufunc.types for char in each if char not in "->"]):
-        return ufunc, None
     changed = [change(*loop) for loop in zip(ufunc.types, fields.functions[:fields.count], fields.data[:fields.count])]
     pointers = ctypes.c_void_p * fields.count
     kept = pointers(*[x for x, _ in changed]), pointers(*[x for _, x in changed]), types, fields.name, (

@@ -289,3 +289,24 @@ void products(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int
                              as_read(ta, tb, m, n, k, lda, ldb, 0, 0, m, a, b, NULL, c)};
     share(threads, outer * inner, grain, some_products, &all);
 }
+
+/* The same products by NumPy's inner loop of matmul for floats, which has the address `loop`: the numbers of np.matmul
+without its way to the loop. */
+void numpy_products(int64_t threads, int64_t loop, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda,
+                    int64_t ldb, int64_t outer, int64_t inner, int64_t a_outer, int64_t a_inner, int64_t b_outer,
+                    int64_t b_inner, const float *a, const float *b, float *c)
+{
+    enum { STEP = sizeof(float) };
+    void (*const run)(char **, const intptr_t *, const intptr_t *, const void *) =
+        (void (*)(char **, const intptr_t *, const intptr_t *, const void *))(intptr_t)loop;
+    const intptr_t sizes[] = {inner, m, k, n};
+    const intptr_t steps[] = {
+        a_inner * STEP, b_inner * STEP, m * n * STEP,              /* from a product to the next one */
+        (ta ? 1 : lda) * STEP, (ta ? lda : 1) * STEP, (tb ? 1 : ldb) * STEP, (tb ? ldb : 1) * STEP, n * STEP, STEP};
+    (void)threads;
+    for (int64_t i = 0; i < outer; i++) {
+        char *operands[] = {(char *)(intptr_t)(a + i * a_outer), (char *)(intptr_t)(b + i * b_outer),
+                            (char *)(c + i * inner * m * n)};
+        run(operands, sizes, steps, NULL);
+    }
+}

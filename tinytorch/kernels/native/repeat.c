@@ -321,7 +321,8 @@ static object viewed(object source, const int64_t *words)
 
 /* The arrays that a record makes, the tensors that it writes to, its results, and its calls. The words of a record are,
 in this order:
-    the number of new arrays, and for each of them its dtype, dimensions and size in bytes, and its shape
+    the number of new arrays, and for each of them its dtype, dimensions and size in bytes, whether it is in the order of
+        columns, and its shape
     the number of tensors among the arguments that are written to, and their places
     whether there are views among the results, the number of results, whether they are several, what makes a tuple of them,
         and the number of words of the results. A result is NEW and the place of a new array; GIVEN and the place of an
@@ -336,7 +337,7 @@ static struct parts parts_of(const int64_t *words)
     struct parts found = {words, NULL, NULL, NULL};
     int64_t count = *words++;
     while (count--)
-        words += 3 + words[1];
+        words += 4 + words[1];
     found.written = words;
     found.results = words + 1 + words[0];
     found.calls = found.results + AFTER + found.results[SIZE];
@@ -448,10 +449,10 @@ static object repeated(const int64_t *words, const struct key *k, const char *re
         const int ndim = (int)words[1];
         intptr_t shape[MOST_DIMENSIONS], bytes = (intptr_t)words[2];
         for (int i = 0; i < ndim; i++)
-            shape[i] = (intptr_t)words[3 + i];
-        words += 3 + ndim;
+            shape[i] = (intptr_t)words[4 + i];
         layout.hold(dtype);                    /* the array takes this reference */
-        made[count] = layout.new_array(layout.array, dtype, ndim, shape, NULL, NULL, 0, NULL);
+        made[count] = layout.new_array(layout.array, dtype, ndim, shape, NULL, NULL, (int)words[3], NULL);
+        words += 4 + ndim;
         if (!made[count])
             break;
         if (garbage)

@@ -150,6 +150,10 @@ KERNELS = {
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
                  ">c[outer*inner*m*n]"),
+    "numpy_products": (1, "loop ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner "
+                       "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
+                       ">c[outer*inner*m*n]"),
+    "qr_factors": (1, "raw reduced count m n k x[count*m*n] >room[m*n+k+m*k]:f8 >q[count*m*k] >r[count*k*n]"),
     **{name: (1, "n size na nb nc nd .p:f8 .q:f8 .r:f8 .s:f8 plan[size]:i8<any "
               + " ".join([f"?{x}[n{x}]{kind}" for x in "abcd"]) + f" >out[n]{kind}")
        for name, kind in (("walk4", ""), ("walk8", ":f8"))},

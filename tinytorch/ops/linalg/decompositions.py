@@ -534,7 +534,7 @@ def _qr(input, mode):
     return tuple(map(_in_columns, lapack.qr(input, mode == "complete")))
 
 
-@public(out=EXACT, apart=None, autocast="up")
+@public(out=EXACT, apart=None, autocast="up", repeats=True)
 def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -> return_types.linalg_qr:
     """A = Q @ R with orthonormal columns of Q and an upper triangular R. mode: reduced, complete, r (without Q).
 

@@ -10,6 +10,7 @@ from ...autograd.op import renamed, single
 from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
 from ...errors import type_name
+from ...kernels import native
 from ...kernels.sums import norm_of_rows, powers, runs
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
@@ -88,7 +89,10 @@ def summed_norm(input, p, dim, keepdim):
         return norm.astype(input.real.dtype, copy=False)
     if input.dtype.kind in dt.NATIVE and p not in _BY_ORDER:
         total = powers(input, p, dim, keepdim)
-        return (total if total.ndim else total[()]) ** (1 / p)   # a number's power is quicker than that of an array
+        if total.ndim or native.listening:
+            power = native.heard(np.power)(total.reshape(-1), total.dtype.type(1 / p))
+            return power.reshape(total.shape)
+        return total[()] ** (1 / p)            # a number's power is quicker than that of an array
     size = magnitude(input)
     if p == 1:
         return _add(size, dim, keepdim)
@@ -124,7 +128,7 @@ def _prepared(name, input, dtype):
     return converted(input, dtype.numpy)
 
 
-@public("linalg_vector_norm", out=EXACT, apart=None)
+@public("linalg_vector_norm", out=EXACT, apart=None, repeats=True)
 def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, keepdim: bool = False, *,
                 dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
     """(sum of |x|**ord) ** (1/ord) over `dim` (an int or several; None: all). `ord` may also be inf, -inf or 0.

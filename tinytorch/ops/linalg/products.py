@@ -8,7 +8,7 @@ from ...autograd.op import binary, op, renamed, single
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import method, public, refuse
 from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
-from ...kernels import halves
+from ...kernels import halves, native
 from ...kernels.arithmetic import outer as all_products
 from ...kernels.copies import reshaped
 from ...kernels.linalg import products
@@ -90,7 +90,7 @@ def _mm(input, mat2):
     try:
         if char in "fd" and input.ndim == 2:
             if input.size * mat2.size < HEAVY:     # quicker than the number of multiplications, and never smaller
-                return input.dot(mat2)
+                return products.light(input, mat2) if native.listening else input.dot(mat2)
             return products.dot(input, mat2)
         if char == "V" and input.dtype is dt.BFLOAT16 and mat2.dtype is dt.BFLOAT16:
             if input.ndim == 2:
@@ -246,7 +246,7 @@ def check_batches(a, b, kernel="bmm"):
 
 
 # ------------------------------------------------------------------ products
-@public(hot=True, method=True, autocast="down")
+@public(hot=True, method=True, autocast="down", repeats=True)
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The matrix product by torch's rules: vectors, matrices, and batches of matrices with broadcasting.
 
@@ -308,7 +308,7 @@ def _folded(input, other):
     return mv(columns.reshape(count_of(columns.shape[:-1]), columns.shape[-1]), input)
 
 
-@public(hot=True, method=True, autocast="down")
+@public(hot=True, method=True, autocast="down", repeats=True)
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The product of two matrices, (n, k) and (k, m).
 
@@ -325,7 +325,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _mm(input, mat2) if out is None else write_out(out, _mm(input, mat2), input, mat2, exact=EXACT)
 
 
-@public(hot=True, method=True, autocast="down")
+@public(hot=True, method=True, autocast="down", repeats=True)
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The products of n pairs of matrices, (n, i, k) and (n, k, j), without broadcasting.
 
