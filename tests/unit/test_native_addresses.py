@@ -82,6 +82,12 @@ def others(width, seed, dtype):
     yield from torch.autograd.grad(torch.nn.GRUCell(60, 60)(x).sum(), x)
     x = draws(seed, 3, 5, 5)
     yield from (products.by_loop(x, x), *lapack.qr(x, False))
+    yield torch.rand(700).bernoulli().numpy()
+    native.listen(True)
+    try:
+        yield from lapack.svd(x, False)
+    finally:
+        native.listen(False)
 
 
 def elements(width, seed, dtype):

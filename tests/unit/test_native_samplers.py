@@ -48,6 +48,7 @@ SAMPLERS.update({
         "log_normal_": ((), (0, 0.5), (0, 100)),
         "random_": ((), (1,), (7,), (-5, 100), (-2 ** 20, 2 ** 24)), "bernoulli_": ((), (0,), (0.3,), (1,)),
     }.items() for arguments in several})
+SAMPLERS["bernoulli of each"] = lambda dtype, n: torch.bernoulli(torch.arange(n).to(dtype) / n)
 
 
 @needs_library

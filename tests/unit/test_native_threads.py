@@ -59,6 +59,19 @@ def programs():
     yield lambda: (F.cross_entropy(x, target), F.embedding(index, x.repeat(2, 1)), long[target])
     yield lambda: long.reshape(-1).gather(0, torch.arange(70_000))
     yield lambda: F.embedding(torch.randint(0, 600, (90_000,)), long[:, :64].contiguous())
+    whole = torch.arange(1, 9001)
+    yield lambda: (whole // whole.flip(0), whole.max(), whole.float(), (long > 0).sum())
+    yield lambda: (torch.bernoulli(shares), torch.linalg.qr(x))
+    yield listened_to
+
+
+def listened_to():
+    """Kernels for records of calls."""
+    native.listen(True)
+    try:
+        torch.linalg.svd(torch.eye(5)), torch.bmm(torch.ones(2, 5, 5), torch.ones(2, 5, 5))
+    finally:
+        native.listen(False)
 
 
 def recorded(monkeypatch):

@@ -186,16 +186,46 @@ def test_a_tensor_and_its_transpose_are_kept(monkeypatch):
 
 
 @needs_records
-@pytest.mark.parametrize("shape", [(4, 4), (4, 8), (8, 4)])
-def test_results_in_column_order_are_kept(shape, monkeypatch):
+@pytest.mark.parametrize("name, shape", [
+    ("qr", (4, 4)), ("qr", (4, 8)), ("qr", (8, 4)), ("svd", (5, 5)), ("svd", (3, 5)), ("svd", (5, 3)),
+    ("eigh", (4, 4))])
+def test_results_in_column_order_are_kept(name, shape, monkeypatch):
     monkeypatch.setattr(seam, "up", False)
-    repeats, x, y = torch.linalg.qr.record.repeats, torch.rand(shape), torch.rand(shape)
+    function, x, y = getattr(torch.linalg, name), torch.rand(shape), torch.rand(shape)
+    repeats = function.record.repeats
     repeats.left = 400
-    times(lambda: torch.linalg.qr(x), 24)
-    found, wanted = repeats.again((y,)), torch.linalg.qr.record.function(y)
+    times(lambda: function(x), 24)
+    found, wanted = repeats.again((y,)), function.record.function(y)
     assert type(found) is type(wanted)
     for a, b in zip(found, wanted):
-        assert torch.equal(a, b) and a.stride() == b.stride() == (1, a.shape[0])
+        assert torch.equal(a, b) and a.stride() == b.stride()
+
+
+@needs_records
+def test_a_matrix_that_cannot_be_factored_is_refused_by_records(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    repeats, x = torch.linalg.cholesky.record.repeats, torch.rand(4, 4)
+    repeats.left, x = 400, x @ x.t() + torch.eye(4)
+    times(lambda: torch.linalg.cholesky(x), 24)
+    found = repeats.again((x * 3,))
+    assert torch.equal(found, torch.linalg.cholesky.record.function(x * 3)) and found.stride() == (1, 4)
+    assert repeats.again((x * float("inf"),)) is None
+    for bad in (-x, x * float("nan")):
+        assert repeats.again((bad,)) is None
+        with pytest.raises(torch.linalg.LinAlgError):
+            torch.linalg.cholesky(bad)
+
+
+@needs_records
+def test_views_of_a_grid_are_kept(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    repeats, x, y, z = torch.meshgrid.record.repeats, torch.rand(3), torch.rand(4), torch.rand(3)
+    repeats.left = 400
+    for indexing in ("ij", "xy"):
+        times(lambda: torch.meshgrid(x, y, indexing=indexing), 24)
+        found = repeats.again((2, z, y, "indexing", indexing))
+        for a, b, base in zip(found, torch.meshgrid.record.function(z, y, indexing=indexing), (z, y)):
+            assert torch.equal(a, b) and a.stride() == b.stride() and a._base is base
 
 
 @needs_records

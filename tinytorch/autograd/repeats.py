@@ -145,6 +145,11 @@ def _permuted(array, random):
     return random.permutation(array.reshape(-1)).reshape(array.shape)
 
 
+def _halved(array, random):
+    """Half of the numbers of an array: those of a matrix that is positive-definite are of one, too."""
+    return array * array.dtype.type(0.5) if array.dtype.kind in "fc" else array
+
+
 def _agrees(result, record, key):
     """Whether a record gives this result."""
     tensors = _tensors(key)
@@ -153,7 +158,7 @@ def _agrees(result, record, key):
 
 def _agrees_for_others(call, record, key, args, kwargs):
     """Whether a record gives the function's result, and does the same to the arguments, if these have other numbers."""
-    for draw in (_numbers_like, _permuted):
+    for draw in (_numbers_like, _permuted, _halved):
         found, again = [_others(draw, key, args, kwargs) for _ in range(2)]
         if found is None or again is None:
             return False

@@ -5,6 +5,7 @@ long as LAPACK. Here the ufuncs are called directly, in double precision as np.l
 are the same. A matrix that LAPACK cannot factor becomes NaN, and then np.linalg's function is asked, which raises its
 error. That function also takes what is no plain array of NumPy, and all arrays if NumPy has no such ufuncs. Callers
 have set NumPy's state so that it ignores errors."""
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -26,11 +27,15 @@ if all([hasattr(_UFUNCS, name)
 def _loop(name, types, sizes):
     """The address of the loop of a ufunc of np.linalg for operands of these types and sizes; 0 if C cannot call it."""
     ufunc = getattr(_UFUNCS, name, None)
-    if native.level() is None or ufunc is None or ufunc.signature.replace("p", "k") != sizes:
+    if not _WIDE or native.level() is None or ufunc.signature.replace("p", "k") != sizes:
         return 0
     return loop_of(ufunc, types)
 
 
+_OF_LOOP = {name: _loop(name, types, sizes) for name, types, sizes in (
+    ("cholesky_lo", "d->d", "(m,m)->(m,m)"), ("eigh_lo", "d->dd", "(m,m)->(m),(m,m)"),
+    ("eigh_up", "d->dd", "(m,m)->(m),(m,m)"),
+    ("svd_f", "d->ddd", "(m,n)->(m,m),(k),(n,n)"), ("svd_s", "d->ddd", "(m,n)->(m,k),(k),(k,n)"))}
 _RAW, _REDUCED = _loop("qr_r_raw", "d->d", "(m,n)->(k)"), _loop("qr_reduced", "dd->d", "(m,n),(k)->(m,k)")
 
 
@@ -64,8 +69,33 @@ def _narrowed(x, dtype):
     return x.swapaxes(-1, -2).astype(dtype, "C").swapaxes(-1, -2)
 
 
+def _by_loop(name, x, *shapes):
+    """The results of these shapes of a ufunc for float32 matrices, each matrix in column order, if C computes them and
+    they are finite. It is for records of calls (autograd/repeats.py), which know kernels alone."""
+    if not native.listening or not _OF_LOOP[name] or not _is_taken(x):
+        return None
+    m, n = x.shape[-2:]
+    made = [np.empty(x.shape[:-2] + shape[::-1], x.dtype) for shape in shapes]
+    absent = 3 - len(shapes)
+    rows = [shape[0] if len(shape) > 1 else 0 for shape in shapes] + [0] * absent
+    sizes = [math.prod(shape) for shape in shapes] + [0] * absent
+    try:
+        native.run("factors", _OF_LOOP[name], x.size // (m * n), m, n, min(m, n), *rows, *sizes, x,
+                   np.empty(m * n + sum(sizes)), *made, *[None] * absent)
+    except RuntimeError:
+        return None
+    return tuple([a.swapaxes(-1, -2) if len(shape) > 1 else a for a, shape in zip(made, shapes)])
+
+
+def _is_taken(x):
+    """Whether C reads these matrices."""
+    return type(x) is np.ndarray and x.dtype.char == "f" and x.size and x.flags.c_contiguous
+
+
 def cholesky(x):
     """np.linalg.cholesky"""
+    if (found := _by_loop("cholesky_lo", x, x.shape[-2:])) is not None:
+        return found[0]
     wide = _widened(x)
     if wide is None or _failed(found := _UFUNCS.cholesky_lo(wide, out=_to(wide))):
         return np.linalg.cholesky(x)
@@ -82,9 +112,12 @@ def inv(x):
 
 def eigh(x, triangle):
     """np.linalg.eigh"""
+    name = "eigh_lo" if triangle == "L" else "eigh_up"
+    if (found := _by_loop(name, x, x.shape[-1:], x.shape[-2:])) is not None:
+        return found
     wide = _widened(x)
     if wide is not None:
-        ufunc = _UFUNCS.eigh_lo if triangle == "L" else _UFUNCS.eigh_up
+        ufunc = getattr(_UFUNCS, name)
         values, vectors = ufunc(wide, out=(None, _to(wide)))
         if not _failed(vectors):
             return values.astype(x.real.dtype), _narrowed(vectors, x.dtype)
@@ -93,10 +126,13 @@ def eigh(x, triangle):
 
 def svd(x, full):
     """np.linalg.svd"""
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    shapes = ((m, m), (k,), (n, n)) if full else ((m, k), (k,), (k, n))
+    if (found := _by_loop("svd_f" if full else "svd_s", x, *shapes)) is not None:
+        return found
     wide = _widened(x)
     if wide is not None:
-        m, n = x.shape[-2:]
-        k = min(m, n)
         out = (_to(wide, m, m), None, _to(wide, n, n)) if full else (_to(wide, m, k), None, _to(wide, k, n))
         u, s, vh = (_UFUNCS.svd_f if full else _UFUNCS.svd_s)(wide, out=out)
         if not _failed(u):
@@ -122,8 +158,7 @@ def qr(x, complete):
 
 def _qr_in_c(x, m, n, k):
     """The reduced factors of float32 matrices, each in column order, if C computes them."""
-    if not (_WIDE and _RAW and _REDUCED and x.size and type(x) is np.ndarray and x.dtype.char == "f"
-            and x.flags.c_contiguous):
+    if not (_WIDE and _RAW and _REDUCED and _is_taken(x)):
         return None
     q, r = [np.empty(x.shape[:-2] + shape, x.dtype) for shape in ((k, m), (n, k))]
     native.run("qr_factors", _RAW, _REDUCED, x.size // (m * n), m, n, k, x, np.empty(m * n + k + m * k), q, r)

@@ -28,6 +28,19 @@ void uniform(int64_t threads, int64_t n, float low, float high, twister *key, fl
     }
 }
 
+/* Whether a number u as in `uniform` is below each probability: 1 or 0. */
+void bernoulli_each(int64_t threads, int64_t n, twister *key, const float *p, float *out)
+{
+    uint32_t drawn[WORDS];
+    (void)threads;
+    for (int64_t start = 0; start < n; start += WORDS) {
+        const int64_t count = n - start < WORDS ? n - start : WORDS;
+        draw_words(key, drawn, count);
+        for (int64_t i = 0; i < count; i++)
+            out[start + i] = (float)(int32_t)(drawn[i] & 0xffffffu) * 5.9604644775390625e-8f < p[start + i] ? 1.0f : 0.0f;
+    }
+}
+
 /* `uniform` with numbers u of 53 bits from two words. */
 void uniform53_each(int64_t threads, int64_t n, double low, double high, twister *key, double *out)
 {

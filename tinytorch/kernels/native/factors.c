@@ -1,6 +1,8 @@
-/* QR factors of matrices by NumPy's inner loops for LAPACK, which compute in double precision. What is around them, to
+/* Factors of matrices by NumPy's inner loops for LAPACK, which compute in double precision. What is around them, to
 widen and to narrow the numbers, takes NumPy longer than LAPACK takes for a small matrix. */
 #include "common.h"
+#include <float.h>
+#include <math.h>
 
 typedef void (*loop)(char **operands, const intptr_t *sizes, const intptr_t *steps, const void *data);
 
@@ -28,4 +30,50 @@ void qr_factors(int64_t threads, int64_t raw, int64_t reduced, int64_t count, in
             for (int64_t i = 0; i < k; i++)
                 *r++ = i > j ? 0.0f : (float)a[j * m + i];
     }
+}
+
+/* The results of a loop that reads a matrix: up to three of so many numbers, each a vector (with 0 rows) or a matrix of so
+many rows in column order. Returns 2 if a matrix is not finite, and if it cannot be factored: its results are then NaN. */
+int64_t factors(int64_t threads, int64_t function, int64_t count, int64_t m, int64_t n, int64_t k, int64_t rows_a,
+                int64_t rows_b, int64_t rows_c, int64_t size_a, int64_t size_b, int64_t size_c, const float *x,
+                double *room, float *a, float *b, float *c)
+{
+    enum { MOST = 3 };
+    const int64_t rows[MOST] = {rows_a, rows_b, rows_c}, size[MOST] = {size_a, size_b, size_c};
+    float *to[MOST] = {a, b, c};
+    double *wide[MOST];
+    char *operands[1 + MOST] = {(char *)room};
+    const intptr_t sizes[] = {1, m, n, k};
+    intptr_t steps[3 * (1 + MOST)] = {0};
+    int results = 0, at = 0;
+    double *place = room + m * n;
+    for (; results < MOST && to[results]; place += size[results++]) {
+        wide[results] = place;
+        operands[1 + results] = (char *)place;
+    }
+    at = 1 + results;                          /* steps from a matrix to the next one, which are not used, come first */
+    steps[at++] = STEP;
+    steps[at++] = m * STEP;
+    for (int i = 0; i < results; i++) {
+        steps[at++] = STEP;
+        if (rows[i])
+            steps[at++] = rows[i] * STEP;
+    }
+    (void)threads;
+    for (int64_t each = 0; each < count; each++) {
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < n; j++, x++) {
+                if (!(fabsf(*x) <= FLT_MAX))
+                    return 2;
+                room[j * m + i] = *x;
+            }
+        ((loop)(intptr_t)function)(operands, sizes, steps, NULL);
+        for (int i = 0; i < results; i++) {
+            if (wide[i][0] != wide[i][0] || wide[i][size[i] - 1] != wide[i][size[i] - 1])
+                return 2;
+            for (int64_t j = 0; j < size[i]; j++)
+                *to[i]++ = (float)wide[i][j];
+        }
+    }
+    return 0;
 }

@@ -206,12 +206,12 @@ class _Ufunc(ctypes.Structure if ctypes else object):
 
 
 def _fields_of(ufunc):
-    """What NumPy keeps of a ufunc of one result; None where it does not show its loops."""
+    """What NumPy keeps of a ufunc; None where it does not show its loops."""
     if maker_of_ufuncs() is None:
         return None
     fields = _Ufunc.from_address(id(ufunc))
     known = fields.inputs, fields.outputs, fields.operands, fields.count, fields.name
-    if known != (ufunc.nin, 1, ufunc.nargs, ufunc.ntypes, ufunc.__name__.encode()):
+    if known != (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes, ufunc.__name__.encode()):
         return None
     types = fields.types[:ufunc.nargs * fields.count]
     if types != bytes([np.dtype(char).num for each in ufunc.types for char in each if char not in "->"]):
@@ -230,7 +230,7 @@ def loop_of(ufunc: np.ufunc, types: str) -> int:
 
 
 def with_loops(ufunc: np.ufunc, change: Callable[[str, int, int], tuple[int, int]]) -> tuple[np.ufunc, Any]:
-    """(a ufunc of one result like `ufunc`, some of whose loops are others; what must live as long as it). `ufunc`
+    """(a ufunc like `ufunc`, some of whose loops are others; what must live as long as it). `ufunc`
     itself where NumPy does not show its loops.
 
     `change(types, function, data)` gives the address of the function for operands of these types, such as "ff->f", and
@@ -243,7 +243,7 @@ def with_loops(ufunc: np.ufunc, change: Callable[[str, int, int], tuple[int, int
     pointers = ctypes.c_void_p * fields.count
     kept = pointers(*[x for x, _ in changed]), pointers(*[x for _, x in changed]), types, fields.name, (
         ufunc.__doc__.encode())
-    return make(kept[0], kept[1], types, fields.count, ufunc.nin, 1, -1, kept[3], kept[4], 0), kept
+    return make(kept[0], kept[1], types, fields.count, ufunc.nin, ufunc.nout, -1, kept[3], kept[4], 0), kept
 
 
 @lru_cache

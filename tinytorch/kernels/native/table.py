@@ -20,6 +20,7 @@ import zlib
 KERNELS = {
     **dict.fromkeys(("words", "double_words"), (1, "n >key[625]:twister >out[n]:u8")),
     "below": (1, "n limit >key[625]:twister >out[n]:?"),
+    "bernoulli_each": (1, "n >key[625]:twister p[n] >out[n]"),
     "uniform": (1, "n .low .high >key[625]:twister >out[n]"),
     "uniform53_each": (1, "n .low:f8 .high:f8 >key[625]:twister >out[n]:f8"),
     **{name: (1, f"n low width >key[625]:twister >out[n]{kind}") for name, kind in (
@@ -153,6 +154,8 @@ KERNELS = {
     "numpy_products": (1, "loop ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner "
                        "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
                        ">c[outer*inner*m*n]"),
+    "factors": (1, "function count m n k rows_a rows_b rows_c size_a size_b size_c x[count*m*n] "
+                ">room[m*n+size_a+size_b+size_c]:f8 >a[count*size_a] ?>b[count*size_b] ?>c[count*size_c]"),
     "qr_factors": (1, "raw reduced count m n k x[count*m*n] >room[m*n+k+m*k]:f8 >q[count*m*k] >r[count*k*n]"),
     **{name: (1, "n size na nb nc nd .p:f8 .q:f8 .r:f8 .s:f8 plan[size]:i8<any "
               + " ".join([f"?{x}[n{x}]{kind}" for x in "abcd"]) + f" >out[n]{kind}")
@@ -277,7 +280,7 @@ def parsed(declared):
 #: memory can be missing.
 _FAILING = {**dict.fromkeys(("attend", "attend_backward", "batch_norm_by", "convolve_squares", "depthwise_forward",
                              "depthwise_input", "depthwise_weights", "top", "ranked", "sorted_places", "histogram",
-                             "transform", "transform_real", "half_softmax", "bfloat16_product"), ""),
+                             "transform", "transform_real", "half_softmax", "bfloat16_product", "factors"), ""),
             "categories": "weights", "race": "weights", "all_equal": "other", "all_within": "x", "floor_quotients": "y"}
 
 

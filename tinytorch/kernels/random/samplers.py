@@ -392,7 +392,10 @@ def bernoulli(out, p, stream):
     return out
 
 
-@fills()
+@fills(lambda out, p, stream: (
+    type(p) is np.ndarray and p.dtype == out.dtype == f32 and p.shape == out.shape and out.flags.carray
+    and p.flags.c_contiguous and p.flags.aligned and not np.may_share_memory(p, out)
+    and stream.natively("bernoulli_each", out.size, (), p, out)))
 def bernoulli_each(out, p, stream):
     """1 with the probability of each element in array p, which broadcasts to `out`, else 0."""
     if out.size == 0:

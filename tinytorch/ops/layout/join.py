@@ -378,7 +378,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return stack([masked_select(grid, wrap(mask)) for grid in meshgrid(*[input] * r, indexing="ij")], 1)
 
 
-@public(python=True, shares=True)
+@public(python=True, shares=True, repeats=True)
 def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors:
     """Each vector spread over the grid of all: the i-th varies along dimension i ("xy": dimensions 0 and 1 swapped).
 

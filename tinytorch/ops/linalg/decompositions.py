@@ -443,7 +443,7 @@ def _is_positive(matrix):
         return False
 
 
-@public(out=EXACT, apart=None, autocast="up")
+@public(out=EXACT, apart=None, autocast="up", repeats=True)
 def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """The lower triangular L with L @ L^H = input, which must be positive-definite (or `upper`: U with U^H @ U).
 

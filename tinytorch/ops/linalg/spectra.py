@@ -125,7 +125,7 @@ def _check_svd(A, driver=None):
                            "cuSOLVER backend.")
 
 
-@public(out=EXACT, apart=None, autocast="up")
+@public(out=EXACT, apart=None, autocast="up", repeats=True)
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None,
                out: Tensors | None = None) -> return_types.linalg_svd:
     """A = U @ diag(S) @ Vh, with singular values S in falling order: the named tuple (U, S, Vh).
@@ -138,7 +138,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     return return_types.linalg_svd(*_svd(A, full_matrices))
 
 
-@public("linalg_svdvals", out=EXACT, apart=None, autocast="up")
+@public("linalg_svdvals", out=EXACT, apart=None, autocast="up", repeats=True)
 def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
     """The singular values in falling order.
 
@@ -196,7 +196,7 @@ def _eigh(input, UPLO):
         raise LinAlgError(_no_convergence("linalg.eigh", input)) from None
 
 
-@public("linalg_eigh", out=EXACT, apart=None, autocast="up")
+@public("linalg_eigh", out=EXACT, apart=None, autocast="up", repeats=True)
 def eigh(input: Tensor, UPLO: str = "L", *, out: Tensors | None = None) -> return_types.linalg_eigh:
     """Eigenvalues (in rising order) and eigenvectors of Hermitian matrices. Only one triangle is read.
 
