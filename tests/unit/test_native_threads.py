@@ -60,7 +60,7 @@ def programs():
     yield lambda: long.reshape(-1).gather(0, torch.arange(70_000))
     yield lambda: F.embedding(torch.randint(0, 600, (90_000,)), long[:, :64].contiguous())
     whole = torch.arange(1, 9001)
-    yield lambda: (whole // whole.flip(0), whole.max(), whole.float(), (long > 0).sum())
+    yield lambda: (whole // whole.flip(0), whole.max(), whole.float(), (long[:9] > 0).sum())
     yield lambda: (torch.bernoulli(shares), torch.linalg.qr(x))
     yield listened_to
 
