@@ -19,7 +19,6 @@ def true_places(mask):
     """The places of the true elements of a mask of one or two dimensions: an array (dimensions, places)."""
     if type(mask) is not np.ndarray or mask.dtype != _BOOL or not 1 <= mask.ndim <= 2:
         return None
-    result = np.empty((mask.ndim, int(np.count_nonzero(mask))), np.int64)
-    sizes = mask.shape if mask.ndim == 2 else (1, mask.size)
-    done = result.size and native.done("true_places", *sizes, mask.ndim == 2, result.shape[1], mask, result)
-    return result if done else None
+    count, both = int(np.count_nonzero(mask)), mask.ndim == 2
+    rows, columns = mask.shape if both else (1, mask.size)
+    return native.made("true_places", (mask.ndim, count), rows, columns, both, count, mask) if count else None
