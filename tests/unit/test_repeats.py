@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -226,6 +227,22 @@ def test_views_of_a_grid_are_kept(monkeypatch):
         found = repeats.again((2, z, y, "indexing", indexing))
         for a, b, base in zip(found, torch.meshgrid.record.function(z, y, indexing=indexing), (z, y)):
             assert torch.equal(a, b) and a.stride() == b.stride() and a._base is base
+
+
+@needs_records
+def test_a_grid_warns_every_time_if_asked_to(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    x, y = torch.rand(3), torch.rand(4)
+    torch.meshgrid.record.repeats.left = 400
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        times(lambda: torch.meshgrid(x, y), 24)
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="indexing"):
+            torch.meshgrid(x, y)
+    finally:
+        torch.set_warn_always(False)
 
 
 @needs_records

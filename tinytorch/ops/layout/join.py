@@ -10,6 +10,7 @@ from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import public
 from ...errors import type_name, warn_once
+from ...kernels import native
 from ...kernels.copies import beside, side_by_side
 from ...kernels.layout import joined_order
 from ...tensor import Tensor, check_dim, wrap
@@ -400,6 +401,7 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors
     if indexing not in ("ij", "xy", None):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     if indexing is None:
+        native.note_reading()                  # a record would not warn again when warnings are given every time
         warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
