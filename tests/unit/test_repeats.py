@@ -443,6 +443,16 @@ def test_records_of_large_tensors_are_of_views_alone(monkeypatch):
 
 
 @needs_records
+@pytest.mark.parametrize("function", [torch.sub, torch.rsub, lambda x, y: torch.dist(x, y)])
+def test_errors_of_numpy_are_raised_while_a_call_is_listened_to(function, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    x, y = torch.rand(4, 6) > 0.5, torch.rand(4, 6) > 0.5
+    for _ in range(60):
+        with pytest.raises(RuntimeError, match="with two bool tensors is not supported"):
+            function(x, y)
+
+
+@needs_records
 def test_a_view_keeps_its_base_alive(monkeypatch):
     monkeypatch.setattr(seam, "up", False)
     import gc

@@ -422,9 +422,10 @@ def heard(ufunc):
 
 def _noted(ufunc, *operands):
     noting, shapes = _noting(ufunc), {x.shape for x in operands if isinstance(x, np.ndarray) and x.ndim}
+    result = ufunc(*operands)                  # raises NumPy's errors, and has its dtype
     if len(shapes) < 2:
-        return noting(*operands)
-    result = ufunc(*operands)
+        noted = noting(*operands)
+        return noted if noted.dtype == result.dtype else result
     for i in np.ndindex(result.shape[:-1]):    # for whole arrays NumPy copies rows that it repeats
         noting(*[_row(x, i, result.shape) for x in operands], out=result[i])
     return result
