@@ -287,6 +287,45 @@ def test_steps_of_numbers_alone():
         assert (f(x[:n], 0.25) == whole[:n]).all() and (f(x[-n:], 0.25) == whole[-n:]).all()
 
 
+#: Expressions of several steps that are one operation of the machine, by its name.
+AS_ONE = {
+    "where_le": lambda x, y, z: where(x <= y, z, 2.0), "where_abs_le": lambda x, y, z: where(abs(x) <= 0.5, y, z),
+    "positive_or_mul": lambda x, y, z: where(x > 0.0, y, z * 0.3),
+    "unless_outside": lambda x, y, z: where(x <= y, 0.0, where(x >= 0.5, 0.0, z)),
+    "if_inside": lambda x, y, z: where(x > y, where(x < 0.5, z, 0.0), 0.0),
+    "limit": lambda x, y, z: minimum(x, maximum(y, z)), "limit_add": lambda x, y, z: minimum(0.5, maximum(x, y + z)),
+    "limit_sub": lambda x, y, z: minimum(0.5, maximum(x, y - z)),
+    "sub_limit": lambda x, y, z: x - minimum(0.5, maximum(y, z)), "mul_div": lambda x, y, z: x * (y / z),
+    "mul_sub": lambda x, y, z: x * (y - z), "mul_unless_le": lambda x, y, z: x * where(y <= 0.5, 0.0, z),
+    "add_div": lambda x, y, z: x + y / z, "add_mul": lambda x, y, z: x + y * z,
+    "add_mul_sub": lambda x, y, z: x + 0.3 * (y - z), "sub_mul": lambda x, y, z: x - y * z}
+
+
+@needs_library
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", AS_ONE)
+def test_steps_that_are_one_operation_have_the_bits_of_all(name, dtype):
+    """No product is added to without being rounded, and NaN and zeros are where they were."""
+    assert {both for both, _ in expressions._FUSED.values()} <= {*AS_ONE, *[f"where_{x}" for x in (
+        "lt", "le", "gt", "ge", "eq", "ne")]}
+    text = AS_ONE[name]
+    assert [step for step, _ in expressions._traced(text, 3, 0)] == [name]
+    rng = np.random.default_rng(5)
+    x, y, z = [np.concatenate([rng.choice(SPECIAL, 3000), rng.standard_normal(3000)]).astype(dtype) for _ in range(3)]
+    made, steps = expression(text, 3)(x, y, z), twin(expression(text, 3), x, y, z)
+    np.testing.assert_array_equal(made, steps)
+    assert (np.signbit(made) == np.signbit(steps))[steps == 0].all()
+
+
+def test_steps_with_other_numbers_or_uses_stay_apart():
+    def names(text):
+        return [name for name, _ in expressions._traced(text, 2, 0)]
+    assert names(lambda x, y: where(x <= y, -0.0, where(x >= 0.5, 0.0, y))) == ["where_ge", "where_le"]
+    assert names(lambda x, y: where(x <= y, 0.0, where(y >= 0.5, 0.0, y))) == ["where_ge", "where_le"]
+    assert names(lambda x, y: where(x > y, where(x < 0.5, y, 1.0), 0.0)) == ["where_lt", "where_gt"]
+    assert names(lambda x, y: (x + x * y) / (x * y)) == ["mul", "add", "div"]
+
+
 of_fine = pytest.mark.parametrize("fine, ufunc", expressions.FINE.items(), ids=lambda ufunc: ufunc.__name__)
 #: The intervals in which functions are tried that do not take all numbers.
 INTERVALS = {"log": (0, 100), "log2": (0, 100), "log10": (0, 100), "arcsin": (-1, 1), "arccos": (-1, 1),

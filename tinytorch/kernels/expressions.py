@@ -177,15 +177,35 @@ def _traced(text, count, numbers):
     return _joined(steps)
 
 
-#: Operation -> (the operation that computes its last operand, the name of both as one, which operand must be 0).
-_FUSED = {"limit": (("add",), "limit_add", None), "mul": (("div",), "mul_div", None),
-          "sub": (("limit",), "sub_limit", None),
-          "where_gt": (("mul",), "positive_or_mul", 1)}
+#: Steps that are one operation of the machine: (operation, the place of an operand, the operation that computes that
+#: operand) -> (the operation that is both, what the operands must be). The operands are those of the first operation
+#: with those of the second one in their place: 0 stands for the number zero, the same letter for the same operand, and
+#: the operation has one operand for each letter.
+_FUSED = {**{("where", 0, name): (f"where_{name}", "abcd") for name in _COMPARISONS},
+          ("where_le", 0, "abs"): ("where_abs_le", "abcd"), ("where_gt", 3, "mul"): ("positive_or_mul", "a0bcd"),
+          ("where_le", 3, "where_ge"): ("unless_outside", "ab0ac0d"),
+          ("where_gt", 2, "where_lt"): ("if_inside", "abacd00"),
+          ("minimum", 1, "maximum"): ("limit", "abc"), ("limit", 2, "add"): ("limit_add", "abcd"),
+          ("limit", 2, "sub"): ("limit_sub", "abcd"), ("sub", 1, "limit"): ("sub_limit", "abcd"),
+          ("mul", 1, "div"): ("mul_div", "abc"), ("mul", 1, "sub"): ("mul_sub", "abc"),
+          ("mul", 1, "where_le"): ("mul_unless_le", "abc0d"),
+          ("add", 1, "div"): ("add_div", "abc"), ("add", 1, "mul"): ("add_mul", "abc"),
+          ("add", 1, "mul_sub"): ("add_mul_sub", "abcd"), ("sub", 1, "mul"): ("sub_mul", "abc")}
+
+
+def _fitting(operands, pattern):
+    """The operands of an operation for the letters of a pattern in `_FUSED`; None if they do not fit."""
+    found = {}
+    for letter, x in zip(pattern, operands):
+        if letter == "0" and repr(x) != "0.0" or found.setdefault(letter, x) != x:
+            return None
+    found.pop("0", None)
+    return list(found.values())
 
 
 def _joined(steps):
-    """The steps, where those that are one operation of the machine are fused: a comparison and the `where` that uses
-    it, a maximum and the minimum of it, and what `_FUSED` lists."""
+    """The steps, where those that are one operation of the machine are fused, as `_FUSED` says, unless another step
+    uses the first one too."""
     used = [0] * len(steps)
     for _, operands in steps:
         for x in operands:
@@ -193,24 +213,17 @@ def _joined(steps):
                 used[x] += 1
     gone = set()
 
-    def once(x, names):
-        return x.__class__ is int and used[x] == 1 and steps[x][0] in names
-    for i, (name, operands) in enumerate(steps):
-        if name == "where" and once(operands[0], _COMPARISONS):
-            compared = operands[0]
-            steps[i] = f"where_{steps[compared][0]}", [*steps[compared][1], *operands[1:]]
-        elif name == "minimum" and once(operands[1], ("maximum",)):
-            compared = operands[1]
-            steps[i] = "limit", [operands[0], *steps[compared][1]]
-        else:
-            continue
-        gone.add(compared)
-    for i, (name, operands) in enumerate(steps):
-        inner, fused, zero = _FUSED.get(name, ((), "", None))
-        if i not in gone and inner and once(operands[-1], inner) and (zero is None or operands[zero] == 0.0):
-            gone.add(operands[-1])
-            others = [x for place, x in enumerate(operands[:-1]) if place != zero]
-            steps[i] = fused, [*others, *steps[operands[-1]][1]]
+    def fused(name, operands):
+        for place, x in enumerate(operands):
+            if x.__class__ is int and used[x] == 1 and (name, place, steps[x][0]) in _FUSED:
+                both, pattern = _FUSED[name, place, steps[x][0]]
+                fitting = _fitting([*operands[:place], *steps[x][1], *operands[place + 1:]], pattern)
+                if fitting is not None:
+                    gone.add(x)
+                    return fused(both, fitting)
+        return name, operands
+    for i, step in enumerate(steps):
+        steps[i] = fused(*step)
     left = [i for i in range(len(steps)) if i not in gone]
     number = {old: new for new, old in enumerate(left)}
     return [(steps[i][0], [number[x] if x.__class__ is int else x for x in steps[i][1]]) for i in left]

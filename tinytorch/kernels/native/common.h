@@ -49,6 +49,13 @@ FIRST(pthread_create) FIRST(pthread_detach) FIRST(pthread_mutex_trylock) FIRST(p
 #define AHEAD_TO_WRITE(place) __builtin_prefetch(place, 1)
 #endif
 
+/* Before a function whose products are rounded before they are added to. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define UNFUSED __attribute__((optimize("fp-contract=off")))
+#else
+#define UNFUSED
+#endif
+
 /* A loop over elements of arrays that do not overlap, or are the same array. */
 #define SPAN _Pragma("omp simd")
 

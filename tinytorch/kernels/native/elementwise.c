@@ -19,7 +19,7 @@ struct program {
     int64_t sizes[DIMENSIONS], strides[GIVEN][DIMENSIONS];
     int whole[GIVEN];                          /* whether an operand has as many elements as the result */
     int used[CONSTANTS];                       /* flags of numbers and literals */
-    int ahead;                                 /* whether to prefetch: the arrays are larger than the caches */
+    int ahead;                                 /* whether to prefetch */
     double literals[CONSTANTS];
     struct step steps[STEPS];
 };
@@ -99,7 +99,8 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     if (left < 1 || left > STEPS)
         return 0;
     p->length = left;
-    p->ahead = n > 1 << 18;
+    /* Processors fetch ahead for one step themselves. Arrays that are smaller are in their caches. */
+    p->ahead = n > 1 << 18 && left > 1;
     memset(p->used, 0, sizeof p->used);
     for (int64_t k = 0; k < left; k++) {
         const uint64_t bits = (uint64_t)*at++;
@@ -140,8 +141,9 @@ INLINE double huber8(double x, double y, double delta)
     return size <= delta ? 0.5 * size * size : delta * (size - 0.5 * delta);
 }
 
-/* The operations by their names in kernels/expressions.py, which asks for the list. Operations with four operands, `limit`
-and `mul_div` are each two operations of an expression or more. */
+/* The operations by their names in kernels/expressions.py, which asks for the list. Many are two operations of an
+expression or more, as `_FUSED` there says. Each operation of an expression is rounded: APART are those whose products
+the compiler might add without rounding them. */
 #define COMMON                                                                                                        \
     OPERATION(add, x + y)                                                                                             \
     OPERATION(sub, x - y)                                                                                             \
@@ -163,7 +165,16 @@ and `mul_div` are each two operations of an expression or more. */
     OPERATION(limit, NAMED(least)(x, NAMED(most)(y, z)))                                                              \
     OPERATION(limit_add, NAMED(least)(x, NAMED(most)(y, z + w)))                                                      \
     OPERATION(sub_limit, x - NAMED(least)(y, NAMED(most)(z, w)))                                                      \
+    OPERATION(limit_sub, NAMED(least)(x, NAMED(most)(y, z - w)))                                                      \
     OPERATION(mul_div, x * (y / z))                                                                                   \
+    OPERATION(mul_sub, x * (y - z))                                                                                   \
+    OPERATION(mul_unless_le, x * (y <= z ? 0 : w))                                                                    \
+    OPERATION(add_div, x + y / z)                                                                                     \
+    APART(add_mul, x + NAMED(times)(y, z))                                                                            \
+    APART(sub_mul, x - NAMED(times)(y, z))                                                                            \
+    APART(add_mul_sub, x + NAMED(times)(y, z - w))                                                                    \
+    OPERATION(unless_outside, (x <= y) | (x >= z) ? 0 : w)                                                            \
+    OPERATION(if_inside, (x > y) & (x < z) ? w : 0)                                                                   \
     OPERATION(positive_or_mul, x > 0 ? y : z * w)                                                                     \
     OPERATION(where, x != 0 ? y : z)                                                                                  \
     OPERATION(finite, x == x ? (x > z ? (x < y ? x : y) : z) : w)                                                     \
@@ -187,6 +198,7 @@ and `mul_div` are each two operations of an expression or more. */
     OPERATION(lerp, FUSED(IS_NEAR(z) ? z : z - 1, y - x, IS_NEAR(z) ? x : y))                                         \
     OPERATION(copysign, copysignf(x, y))                                                                              \
     OPERATION(abs, fabsf(x))                                                                                          \
+    OPERATION(where_abs_le, fabsf(x) <= y ? z : w)                                                                    \
     OPERATION(sqrt, sqrtf(x))                                                                                         \
     OPERATION(exp, single_exp(x))                                                                                     \
     OPERATION(exp2, single_exp2(x))                                                                                   \
@@ -367,6 +379,7 @@ KERNEL void loop2(char **args, const intptr_t *dimensions, const intptr_t *steps
     OPERATION(lerp, (IS_NEAR(z) ? z : z - 1) * (y - x) + (IS_NEAR(z) ? x : y))                                        \
     OPERATION(copysign, copysign(x, y))                                                                               \
     OPERATION(abs, fabs(x))                                                                                           \
+    OPERATION(where_abs_le, fabs(x) <= y ? z : w)                                                                     \
     OPERATION(sqrt, sqrt(x))                                                                                          \
     OPERATION(exp, wide_exp(x))                                                                                       \
     OPERATION(log, wide_log(x))                                                                                       \

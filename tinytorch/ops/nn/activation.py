@@ -181,7 +181,7 @@ def hardsigmoid(input: Tensor) -> Tensor:
     input=lambda g, grad, input: pick((input > -3) * (input < 3), g * grad / 3, 0.0))
 @expression(arrays=2)
 def _hardswish_backward(grad, input):
-    return grad * where(input <= -3.0, 0.0, where(input < 3.0, input / 3.0 + 0.5, 1.0))
+    return grad * where(input <= -3.0, 0.0, where(input < 3.0, 0.5 + input / 3.0, 1.0))
 
 
 @op(name="hardswish", elementwise=True, input=lambda g, input: _hardswish_backward(g, input))
