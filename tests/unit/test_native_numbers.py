@@ -68,3 +68,24 @@ def test_floats_and_doubles():
     wide = torch.tensor(single).double().numpy()
     np.testing.assert_array_equal(wide.view(np.int64), single.astype(np.float64).view(np.int64))
     assert native.level() is None or native.LEAST_OF["float_to_double"] < 9001
+
+
+@pytest.mark.parametrize("count", [1, 511, 513, 5000])
+@pytest.mark.parametrize("bits", [8, 32, 33, 64])
+def test_floor_quotients(bits, count):
+    """Runs of integers of 32 bits are computed in double precision, others as integers."""
+    rng, least = np.random.default_rng(bits), -1 << bits - 1
+    x, y = [rng.integers(least, -least - 1, count, endpoint=True) for _ in range(2)]
+    y[::2] = rng.integers(-3, 3, len(y[::2]))
+    y[y == 0] = 1
+    x[:1], y[:1] = least, -1
+    ends = np.array([least, least + 1, -2, -1, 0, 1, 2, -least - 2, -least - 1])
+    half = -(-count // 2)
+    x[-half:], y[-half:] = np.resize(np.repeat(ends, 8), half), np.resize(ends[ends != 0], half)
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(torch.floor_divide(torch.tensor(x), torch.tensor(y)).numpy(), x // y)
+        for divisor in (least, -7, -1, 1, 10, -least - 1):
+            np.testing.assert_array_equal(torch.floor_divide(torch.tensor(x), divisor).numpy(), x // divisor)
+    y[count // 2] = 0
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        torch.floor_divide(torch.tensor(x), torch.tensor(y))

@@ -97,26 +97,55 @@ void complex_sizes(int64_t threads, int64_t n, const float *x, float *out)
     share(threads, n, 32768, some_sizes, &args);
 }
 
-struct quotients { int64_t period; const int64_t *x, *y; int64_t *out; };
+struct quotients { int64_t period; const int64_t *x, *y; int64_t *out, *failed; };
+
+/* A run of quotients. Those of integers of 32 bits are computed in double precision: it tells the exact quotient from the
+next integer, which is further away than the quotient is rounded. */
+INLINE void floor_quotients_of(int64_t run, int one, const int64_t *x, const int64_t *y, int64_t *out, int64_t *failed)
+{
+    const uint64_t half = 1u << 31;
+    uint64_t above = 0, zeros = 0;
+    TOTAL(|, above, zeros)
+    for (int64_t j = 0; j < run; j++) {
+        const int64_t divisor = y[one ? 0 : j];
+        above |= ((uint64_t)x[j] + half) | ((uint64_t)divisor + half);
+        zeros |= divisor == 0;
+    }
+    if (zeros)
+        fail(failed, 2);
+    else if (above >> 32)
+        for (int64_t j = 0; j < run; j++) {
+            const int64_t number = x[j], divisor = y[one ? 0 : j];
+            if (divisor == -1)
+                out[j] = (int64_t)(0 - (uint64_t)number);      /* the smallest integer has no positive form */
+            else
+                out[j] = number / divisor - (number % divisor != 0 && (number < 0) != (divisor < 0));
+        }
+    else
+        SPAN
+        for (int64_t j = 0; j < run; j++) {
+            const double quotient = floor_of((double)(int32_t)x[j] / (double)(int32_t)y[one ? 0 : j]);
+            out[j] = (int64_t)(wide_bits_of(quotient + WIDE_SHIFT) - wide_bits_of(WIDE_SHIFT));
+        }
+}
 
 static void some_quotients(const void *args, int64_t first, int64_t last)
 {
     const struct quotients *a = args;
-    for (int64_t i = first; i < last; i++) {
-        const int64_t x = a->x[i], y = a->period == 1 ? a->y[0] : a->y[i];
-        if (y == -1)
-            a->out[i] = (int64_t)(0 - (uint64_t)x);    /* the smallest integer has no positive form */
+    enum { RUN_LENGTH = 512 };
+    for (int64_t i = first; i < last; i += RUN_LENGTH) {
+        const int64_t run = last - i < RUN_LENGTH ? last - i : RUN_LENGTH;
+        if (a->period == 1)
+            floor_quotients_of(run, 1, a->x + i, a->y, a->out + i, a->failed);
         else
-            a->out[i] = x / y - (x % y != 0 && (x < 0) != (y < 0));
+            floor_quotients_of(run, 0, a->x + i, a->y + i, a->out + i, a->failed);
     }
 }
 
 /* The quotients of integers, rounded down. `y` has n elements or one. Returns 2 for a divisor of zero. */
 int64_t floor_quotients(int64_t threads, int64_t n, int64_t period, const int64_t *x, const int64_t *y, int64_t *out)
 {
-    for (int64_t i = 0; i < period; i++)
-        if (!y[i])
-            return 2;
-    share(threads, n, 32768, some_quotients, &(struct quotients){period, x, y, out});
-    return 0;
+    int64_t failed = 0;
+    share(threads, n, 32768, some_quotients, &(struct quotients){period, x, y, out, &failed});
+    return failed;
 }
