@@ -1,6 +1,7 @@
 """torch.special by what holds between its functions, without torch."""
 import math
 
+import numpy as np
 import pytest
 
 import tinytorch as torch
@@ -111,3 +112,22 @@ def test_half_precision_is_refused():
         for call in (S.bessel_y1, S.airy_ai, S.erfcx, lambda x: S.zeta(x, x), lambda x: S.laguerre_polynomial_l(x, 2)):
             with pytest.raises(NotImplementedError, match="_cpu\" not implemented for"):
                 call(x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_logit_and_its_derivative(dtype):
+    """Outside of (0, 1) too; a number at a time is computed as in an array."""
+    x = torch.cat([torch.tensor([0., 1., -0.5, 1.5, math.nan, 0.05, 0.95]), torch.linspace(0.01, 0.99, 2000)]).to(dtype)
+    x.requires_grad_()
+    wide = x.detach().numpy().astype(np.float64)
+    for eps, low, high in ((None, 0., 1.), (0.1, 0.1, 0.9)):
+        with np.errstate(all="ignore"):
+            inside = wide if eps is None else np.where(wide < low, low, np.where(wide > high, high, wide))
+            wanted, outside = np.log(inside / (1 - inside)), (wide < low) | (wide > high)
+            slope = np.where(outside, math.nan if eps is None else 0., 2 / (wide * (1 - wide)))
+        y = torch.logit(x, eps)
+        grad, = torch.autograd.grad(y, x, torch.full_like(y, 2.))
+        np.testing.assert_allclose(y.detach().numpy(), wanted, rtol=2e-5, atol=1e-7)
+        np.testing.assert_allclose(grad.numpy(), slope, rtol=1e-5)
+        alone = torch.stack([torch.logit(one, eps) for one in x.detach()[:600]])
+        np.testing.assert_array_equal(alone.numpy(), y.detach().numpy()[:600])

@@ -102,9 +102,15 @@ def _sigmoid(input):
     return np.reciprocal(result, result)
 
 
+_logit_backward = expression(lambda g, input, low, high, filling: expressions.where(
+    input < low, filling, expressions.where(input > high, filling, g / (input * (1 - input)))), 2)
+
+
 def _logit_slope(g, input, eps):
-    outside = (input < 0) + (input > 1) if eps is None else (input < eps) + (input > 1 - eps)
-    filling, slope = math.nan if eps is None else 0.0, input * (1 - input)
+    low, high, filling = (0.0, 1.0, math.nan) if eps is None else (eps, 1 - eps, 0.0)
+    if g.__class__ is np.ndarray and g.dtype.char in "fd":
+        return _logit_backward(g, input, low, high, filling)
+    outside, slope = (input < low) + (input > high), input * (1 - input)
     if mode.computing_jvp:                     # linear in g outside the limits too
         return g * pick(outside, filling, 1 / pick(outside, 1.0, slope))
     return pick(outside, filling, g / slope)
@@ -122,8 +128,15 @@ def _logit_in_bfloat16(input, eps):
     return log(x / (1 - x))
 
 
+_log_odds = expression(lambda x: expressions.log(x / (1 - x)), 1)
+_limited_log_odds = expression(lambda x, low, high: _log_odds.text(
+    expressions.where(x < low, low, expressions.where(x > high, high, x))), 1)
+
+
 @op(name="logit", elementwise=True, input=_logit_slope, in_bfloat16=_logit_in_bfloat16)
 def _logit(input, eps):
+    if input.dtype.char in "fd":
+        return _log_odds(input) if eps is None else _limited_log_odds(input, eps, 1 - eps)
     x = input if eps is None else _inside(input, eps, 1 - eps)
     return np.log(x / (1 - x))
 
