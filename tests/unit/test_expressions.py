@@ -8,7 +8,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch.kernels import expressions, native
-from tinytorch.kernels.expressions import Symbol, exp, expression, maximum, minimum, where
+from tinytorch.kernels.expressions import Symbol, exp, expression, maximum, minimum, sqrt, where
 from tinytorch.kernels.native.table import KERNELS, parsed
 
 from .doubles import need_steady_doubles
@@ -292,7 +292,10 @@ AS_ONE = {
     "where_le": lambda x, y, z: where(x <= y, z, 2.0), "where_abs_le": lambda x, y, z: where(abs(x) <= 0.5, y, z),
     "positive_or_mul": lambda x, y, z: where(x > 0.0, y, z * 0.3),
     "unless_outside": lambda x, y, z: where(x <= y, 0.0, where(x >= 0.5, 0.0, z)),
-    "if_inside": lambda x, y, z: where(x > y, where(x < 0.5, z, 0.0), 0.0),
+    "where_abs_lt": lambda x, y, z: where(abs(x) < y, z, 0.5), "div_sqrt": lambda x, y, z: x / sqrt(y),
+    "share_added_below": lambda x, y, z: where(x < 3.0, y + x / 3.0, z),
+    "mul_if_abs_lt": lambda x, y, z: where(abs(x) < 0.5, y * z, 0.0),
+    "share_of_limit": lambda x, y, z: minimum(6.0, maximum(y, x + z)) / 6.0,
     "limit": lambda x, y, z: minimum(x, maximum(y, z)), "limit_add": lambda x, y, z: minimum(0.5, maximum(x, y + z)),
     "limit_sub": lambda x, y, z: minimum(0.5, maximum(x, y - z)),
     "sub_limit": lambda x, y, z: x - minimum(0.5, maximum(y, z)), "mul_div": lambda x, y, z: x * (y / z),
@@ -322,7 +325,7 @@ def test_steps_with_other_numbers_or_uses_stay_apart():
         return [name for name, _ in expressions._traced(text, 2, 0)]
     assert names(lambda x, y: where(x <= y, -0.0, where(x >= 0.5, 0.0, y))) == ["where_ge", "where_le"]
     assert names(lambda x, y: where(x <= y, 0.0, where(y >= 0.5, 0.0, y))) == ["where_ge", "where_le"]
-    assert names(lambda x, y: where(x > y, where(x < 0.5, y, 1.0), 0.0)) == ["where_lt", "where_gt"]
+    assert names(lambda x, y: where(abs(x) < y, x * y, 1.0)) == ["mul", "where_abs_lt"]
     assert names(lambda x, y: (x + x * y) / (x * y)) == ["mul", "add", "div"]
 
 

@@ -165,6 +165,7 @@ the compiler might add without rounding them. */
     OPERATION(limit, NAMED(least)(x, NAMED(most)(y, z)))                                                              \
     OPERATION(limit_add, NAMED(least)(x, NAMED(most)(y, z + w)))                                                      \
     OPERATION(sub_limit, x - NAMED(least)(y, NAMED(most)(z, w)))                                                      \
+    OPERATION(share_of_limit, NAMED(least)(x, NAMED(most)(y, z + w)) / x)                                             \
     OPERATION(limit_sub, NAMED(least)(x, NAMED(most)(y, z - w)))                                                      \
     OPERATION(mul_div, x * (y / z))                                                                                   \
     OPERATION(mul_sub, x * (y - z))                                                                                   \
@@ -173,8 +174,8 @@ the compiler might add without rounding them. */
     APART(add_mul, x + NAMED(times)(y, z))                                                                            \
     APART(sub_mul, x - NAMED(times)(y, z))                                                                            \
     APART(add_mul_sub, x + NAMED(times)(y, z - w))                                                                    \
+    OPERATION(share_added_below, x < y ? z + x / y : w)                                                               \
     OPERATION(unless_outside, (x <= y) | (x >= z) ? 0 : w)                                                            \
-    OPERATION(if_inside, (x > y) & (x < z) ? w : 0)                                                                   \
     OPERATION(positive_or_mul, x > 0 ? y : z * w)                                                                     \
     OPERATION(where, x != 0 ? y : z)                                                                                  \
     OPERATION(finite, x == x ? (x > z ? (x < y ? x : y) : z) : w)                                                     \
@@ -199,6 +200,9 @@ the compiler might add without rounding them. */
     OPERATION(copysign, copysignf(x, y))                                                                              \
     OPERATION(abs, fabsf(x))                                                                                          \
     OPERATION(where_abs_le, fabsf(x) <= y ? z : w)                                                                    \
+    OPERATION(where_abs_lt, fabsf(x) < y ? z : w)                                                                     \
+    OPERATION(mul_if_abs_lt, fabsf(x) < y ? z * w : 0)                                                                \
+    OPERATION(div_sqrt, x / sqrtf(y))                                                                                 \
     OPERATION(sqrt, sqrtf(x))                                                                                         \
     OPERATION(exp, single_exp(x))                                                                                     \
     OPERATION(exp2, single_exp2(x))                                                                                   \
@@ -380,6 +384,9 @@ KERNEL void loop2(char **args, const intptr_t *dimensions, const intptr_t *steps
     OPERATION(copysign, copysign(x, y))                                                                               \
     OPERATION(abs, fabs(x))                                                                                           \
     OPERATION(where_abs_le, fabs(x) <= y ? z : w)                                                                     \
+    OPERATION(where_abs_lt, fabs(x) < y ? z : w)                                                                      \
+    OPERATION(mul_if_abs_lt, fabs(x) < y ? z * w : 0)                                                                 \
+    OPERATION(div_sqrt, x / sqrt(y))                                                                                  \
     OPERATION(sqrt, sqrt(x))                                                                                          \
     OPERATION(exp, wide_exp(x))                                                                                       \
     OPERATION(log, wide_log(x))                                                                                       \

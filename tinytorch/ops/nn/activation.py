@@ -152,7 +152,7 @@ _SIXTH = float(np.float32(1 / 6))
     input=refused("hardsigmoid_backward"))
 @expression(arrays=2)
 def _hardsigmoid_backward(grad, input):
-    return where(input > -3.0, where(input < 3.0, grad * _SIXTH, 0.0), 0.0)
+    return where(abs(input) < 3.0, grad * _SIXTH, 0.0)
 
 
 def _hardsigmoid_slope(g, input):
