@@ -92,3 +92,12 @@ def test_sums_and_products_have_the_bits_of_float32(dtype):
                 found, wanted = function(a, b), function(a.float(), b.float()).to(dtype)
                 assert torch.equal(found.isnan(), wanted.isnan())
                 assert torch.equal(found[~wanted.isnan()].view(torch.int16), wanted[~wanted.isnan()].view(torch.int16))
+
+
+def test_relu_of_every_bfloat16():
+    """As of floats, at any place of an array; -0. stays, and NaN."""
+    x = torch.from_numpy(np.arange(1 << 16, dtype=np.uint16)).view(torch.bfloat16)
+    for given in (x, x[:70], x[3:20], x[-5000:-1], x[::7], x.reshape(256, 256).t()):
+        wanted = torch.relu(given.float()).bfloat16().view(torch.int16)
+        for found in (torch.relu(given), torch.nn.functional.relu(given.clone(), inplace=True)):
+            assert found.dtype == torch.bfloat16 and torch.equal(found.view(torch.int16), wanted)

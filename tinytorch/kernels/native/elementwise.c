@@ -277,11 +277,24 @@ DIRECT(+, add)
 DIRECT(-, sub)
 DIRECT(*, mul)
 
-/* Computes elements of a program that is one of these operations on its first two operands, and says whether it is. */
+static void direct_most(int64_t n, float number, const uint16_t *a, uint16_t *out)
+{
+    SPAN
+    for (int64_t i = 0; i < n; i++)
+        out[i] = to_bfloat16(most4(number, of_bfloat16(a[i])));
+}
+
+/* Computes elements of a program that is one of these operations on its first two operands, or a maximum of a number and
+of an operand of bfloat16, and says whether it is. */
 static int computed_directly(const struct walk2 *w, int64_t first, int64_t last)
 {
     const struct program *p = w->program;
     const struct step *s = p->steps;
+    if (p->length == 1 && s->operation == maximum_number4 && s->a >= REGISTERS + GIVEN && s->b == REGISTERS &&
+        p->whole[0] && p->kind == BFLOAT16S) {
+        direct_most(last - first, w->constants[s->a - REGISTERS - GIVEN], w->given[0] + first, w->out + first);
+        return 1;
+    }
     if (p->length != 1 || s->a != REGISTERS || s->b != REGISTERS + 1 || !p->whole[0] || !p->whole[1] ||
         s->operation > mul_number4)
         return 0;
