@@ -28,8 +28,8 @@ REPEATING = {name: record.repeats for name in OPS
 
 
 #: Functions that kernels compute for other arguments than those of their first samples.
-NOT_KEPT = {"clamp", "clamp_min", "count_nonzero", "diff", "flip", "index_add", "median", "pow", "roll", "searchsorted",
-            "stack"}
+NOT_KEPT = {"clamp", "clamp_min", "count_nonzero", "diff", "flip", "index_add", "linalg.vector_norm", "median", "pow",
+            "roll", "searchsorted", "stack"}
 
 
 @contextlib.contextmanager

@@ -422,13 +422,19 @@ def heard(ufunc):
 
 def _noted(ufunc, *operands):
     noting, shapes = _noting(ufunc), {x.shape for x in operands if isinstance(x, np.ndarray) and x.ndim}
-    result = ufunc(*operands)                  # raises NumPy's errors, and has its dtype
+    types = (*[_type_for_numpy(x) for x in operands], *[None] * ufunc.nout)
+    if ufunc.resolve_dtypes(types) != noting.resolve_dtypes(types):
+        return ufunc(*operands)
     if len(shapes) < 2:
-        noted = noting(*operands)
-        return noted if noted.dtype == result.dtype else result
+        return noting(*operands)
+    result = ufunc(*operands)
     for i in np.ndindex(result.shape[:-1]):    # for whole arrays NumPy copies rows that it repeats
         noting(*[_row(x, i, result.shape) for x in operands], out=result[i])
     return result
+
+
+def _type_for_numpy(x):
+    return type(x) if type(x) in (int, float, complex) else np.asarray(x).dtype
 
 
 def _row(x, i, shape):
