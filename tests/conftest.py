@@ -34,6 +34,15 @@ def pytest_collection_finish(session):
     _freeze()
 
 
+@pytest.fixture
+def no_new_records(monkeypatch):
+    """No function gets a table of records, or a record (autograd/repeats.py). They are made once for all, but at a call
+    that follows from what tests did before."""
+    from tinytorch.autograd import overridable, repeats
+    monkeypatch.setattr(overridable, "_CALLS_IN_PYTHON", 0)
+    monkeypatch.setattr(repeats, "learn", lambda repeats, key, call, args, kwargs: call(*args, **kwargs))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     vars(builtins).pop("_", None)              # the last result that a docstring's example showed

@@ -42,6 +42,7 @@ def kept_and_alive(function, arguments):
 
 
 @pytest.mark.filterwarnings("ignore")          # of torch's samples
+@pytest.mark.usefixtures("no_new_records")
 @pytest.mark.parametrize("name", WITH_GRADIENTS)
 def test_bytes(name):
     function, compared = namesake(OPS[name].op, OPS[name].name), 0

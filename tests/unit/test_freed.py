@@ -14,6 +14,8 @@ from tinytorch import nn
 from tinytorch.nn import utils
 from tinytorch.nn.utils import parametrizations, parametrize
 
+pytestmark = pytest.mark.usefixtures("no_new_records")
+
 ARGUMENTS = {
     "Linear": (3, 2), "Bilinear": (2, 3, 4), "Conv1d": (2, 3, 1), "Conv2d": (2, 3, 1), "Conv3d": (2, 3, 1),
     "ConvTranspose1d": (2, 3, 1), "ConvTranspose2d": (2, 3, 1), "ConvTranspose3d": (2, 3, 1), "Embedding": (3, 2),

@@ -450,6 +450,6 @@ def count_nonzero(input: Tensor, dim: Ints | int | None = None) -> Tensor:
     array = dt.numbers(input._array)
     if dim is None and type(array) is np.ndarray:
         if array.dtype.kind in dt.BOOL and array.size:
-            return wrap(add_up_whole(array, axes(None, array.ndim), False, _LONG))
+            return wrap(as_array(add_up_whole(array, axes(None, array.ndim), False, _LONG)))
         return wrap(np.array(np.count_nonzero(array), _LONG))
     return wrap(in_c_order(as_array(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG))))
