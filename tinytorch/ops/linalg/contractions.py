@@ -172,19 +172,20 @@ def _arranged(x, order):
     return x.permute(order)
 
 
-def _shaped(x, shape):
-    """`x` in another shape, for reading only: without history it is no view that knows its base."""
-    return wrap(x._array.reshape(shape)) if unwatched(x, True) else x.reshape(shape)
+def _shaped(x, shape, read):
+    """`x` in another shape. If it is only read and not saved, then it is no view that knows its base."""
+    return wrap(x._array.reshape(shape)) if read else x.reshape(shape)
 
 
 def _contracted(a, b, order_a, order_b, rows, count, columns, shape):
     """The sum of products by a plan."""
     left, right = _arranged(a, order_a), _arranged(b, order_b)
+    read = unwatched(left, True) and unwatched(right, True)
     if rows != 1 or columns != 1:
-        product = matmul(_shaped(left, (rows, count)), _shaped(right, (count, columns)))
+        product = matmul(_shaped(left, (rows, count), read), _shaped(right, (count, columns), read))
     elif a._array.dtype == np.bool_ or (        # torch has no dot product of bools
             count != 1 and left._array.flags.c_contiguous and right._array.flags.c_contiguous):
-        product = dot(_shaped(left, (count,)), _shaped(right, (count,)))
+        product = dot(_shaped(left, (count,), read), _shaped(right, (count,), read))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
     return product.reshape(shape)              # a view, as in torch, also of the same shape
