@@ -28,13 +28,17 @@ def warn(message, category=UserWarning):
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
+    once.given += 1
     warnings.warn(message, category, stacklevel=level)
 
 
 class once:
-    """Whether warnings that are given once are given every time (`torch.set_warn_always`)."""
+    """
+    always   whether warnings that are given once are given every time (`torch.set_warn_always`)
+    given    how many warnings were given
+    """
 
-    always = False
+    always, given = False, 0
 
 
 def warn_once(message, kind=None):

@@ -13,6 +13,7 @@ from .device import CPU, _contexts, device as Device
 from .errors import once, warn
 from .kernels import threads
 from .kernels.memory import Unset
+from .seam import settings_changed
 from .tensor import Tensor
 
 __all__ = ["are_deterministic_algorithms_enabled", "e", "get_default_device",
@@ -141,6 +142,7 @@ def set_warn_always(b: bool, /) -> None:
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     once.always = b
+    settings_changed()
 
 
 def is_warn_always_enabled() -> bool:

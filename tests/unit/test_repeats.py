@@ -441,6 +441,32 @@ def test_records_of_large_tensors_are_of_views_alone(monkeypatch):
         assert isinstance(kept_of(function).again((whole, *args)), Tensor) == kept and not tried
 
 
+@pytest.mark.parametrize("function", [
+    lambda: F.smooth_l1_loss(SMALL, SMALL[:1]), lambda: F.huber_loss(SMALL, SMALL[:1]),
+    lambda: torch.std(SMALL[0, :1])])
+def test_warnings_are_given_every_time(function, monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        times(function, 50)
+    assert len(given) == 50
+
+
+def test_warnings_that_are_given_once_follow_the_setting(monkeypatch):
+    monkeypatch.setattr(seam, "up", False)
+    column = torch.arange(3)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        times(lambda: torch.meshgrid(column, column))
+        given.clear()
+        torch.set_warn_always(True)
+        try:
+            times(lambda: torch.meshgrid(column, column), 50)
+        finally:
+            torch.set_warn_always(False)
+    assert len(given) == 50
+
+
 @needs_records
 @pytest.mark.parametrize("function", [torch.sub, torch.rsub, lambda x, y: torch.dist(x, y)])
 def test_errors_of_numpy_are_raised_while_a_call_is_listened_to(function, monkeypatch):
