@@ -109,7 +109,8 @@ def _others(draw, *arguments):
     """The same arguments with tensors of other numbers, draw(array, random), so that nothing that follows from the
     numbers can pass for a constant. None if a tensor has only numbers for which no others are known to be good, as
     places that are all 0."""
-    random, made, shared = np.random.default_rng(0), {}, {}
+    random, made = np.random.default_rng(0), {}
+    shared: dict[int, Any] = {}
 
     def other(x):
         if isinstance(x, (list, tuple)):
@@ -325,6 +326,7 @@ class _Writer:
 
     def write_constants(self, arrays):
         """Writes calls that copy these results of a function without tensors, which are the same each time."""
+        assert native.address_of is not None   # without the library nothing is listened to
         for i, x in enumerate(arrays):
             at = len(self.pool)
             self.pool += x.tobytes("A") + bytes(-x.nbytes % 64)

@@ -621,6 +621,8 @@ def _target(kind, call, args, kwargs):
 _WRITERS = "setitem", "fill"
 _WRITING = [np.ndarray.sort, np.ndarray.partition, np.ndarray.put, np.ndarray.fill, np.copyto, np.put, np.fill_diagonal,
             np.put_along_axis, np.add.at, np.subtract.at, np.multiply.at]
+
+
 def _content(array):
     """The bytes of an array. Those of a large one are a bytearray, which is compared with the array without a copy."""
     return array.tobytes() if array.nbytes < 4096 or not array.flags.c_contiguous else bytearray(array.data)
