@@ -110,7 +110,7 @@ def _others(draw, *arguments):
     numbers can pass for a constant. None if a tensor has only numbers for which no others are known to be good, as
     places that are all 0."""
     random, made = np.random.default_rng(0), {}
-    shared: dict[int, Any] = {}
+    shared: dict[tuple, Any] = {}
 
     def other(x):
         if isinstance(x, (list, tuple)):
