@@ -146,3 +146,18 @@ def test_in_the_callers_context(monkeypatch):
     with pytest.raises(KeyError):
         run(compute, None)
     assert np.geterr() == before
+
+
+LOSSES = ["kl_div", "poisson_nll_loss", "hinge_embedding_loss", "soft_margin_loss", "smooth_l1_loss", "huber_loss",
+          "mse_loss", "l1_loss", "pairwise_distance", "cosine_similarity"]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_of_one_pass(name):
+    """Losses without history are computed outside of operations."""
+    function, x = getattr(torch.nn.functional, name), torch.tensor([0.0, -1.0, 1e38, float("inf"), float("nan"), 1e-45])
+    x = x[None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for first, second in ((x, x), (x.flip(1), x), (x * 1e38, -x)):
+            function(first, second)

@@ -19,6 +19,7 @@ from ...autograd.record_dtypes import by_steps, in_float32
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn
 from ...kernels import expressions
+from ...kernels.errstate import ignored
 from ...kernels.expressions import Symbol, expression
 from ...kernels.layout import as_array, operand_order
 from ...kernels.looks import all_within
@@ -58,7 +59,9 @@ def in_one_pass(text, reduction, *operands, numbers=()):
             return None
         if array.dtype.char not in "fd" or not array.size or not array.flags.c_contiguous:
             return None
-    return reduced(wrap(text(*[x._array for x in operands], *numbers)), reduction)
+    with ignored():
+        loss = wrap(text(*[x._array for x in operands], *numbers))
+    return reduced(loss, reduction)
 
 
 def _paired(input, target):
