@@ -33,7 +33,8 @@ def warn(message, category=UserWarning):
 
 
 class once:
-    """
+    """What is known of warnings.
+
     always   whether warnings that are given once are given every time (`torch.set_warn_always`)
     given    how many warnings were given
     """

@@ -230,8 +230,8 @@ def loop_of(ufunc: np.ufunc, types: str) -> int:
 
 
 def with_loops(ufunc: np.ufunc, change: Callable[[str, int, int], tuple[int, int]]) -> tuple[np.ufunc, Any]:
-    """(a ufunc like `ufunc`, some of whose loops are others; what must live as long as it). `ufunc`
-    itself where NumPy does not show its loops.
+    """(a ufunc like `ufunc`, some of whose loops are others; what must live as long as it). It is `ufunc` itself where
+    NumPy does not show its loops.
 
     `change(types, function, data)` gives the address of the function for operands of these types, such as "ff->f", and
     the address that it gets as its data. Its arguments are NumPy's addresses."""
