@@ -356,8 +356,10 @@ def test_records_hold_no_tensors(fresh):
 
 
 def kept_of(function):
-    """The `Repeats` of a method."""
-    return function.__closure__[function.__code__.co_freevars.index("repeats")].cell_contents
+    """The `Repeats` of a method, which listens to calls again: other tests may have used up those that it hears."""
+    repeats = function.__closure__[function.__code__.co_freevars.index("repeats")].cell_contents
+    repeats.left = 400
+    return repeats
 
 
 VIEWS = [("view", (-1,)), ("view", (2, 12)), ("unsqueeze", (1,)), ("t", ()), ("transpose", (0, 1)), ("permute", (1, 0)),
@@ -370,9 +372,10 @@ VIEWS = [("view", (-1,)), ("view", (2, 12)), ("unsqueeze", (1,)), ("t", ()), ("t
 def test_views_are_made_as_the_function_makes_them(name, args, monkeypatch):
     monkeypatch.setattr(seam, "up", False)
     method, whole = getattr(torch.Tensor, name), torch.randn(8, 6)
+    repeats = kept_of(method)
     times(lambda: method(torch.randn(4, 6), *args))
     times(lambda: method(whole[4:], *args))
-    assert records(kept_of(method)) > 0
+    assert records(repeats) > 0
     plain = torch.randn(4, 6)
     for x in (plain, whole[4:]):
         with torch.no_grad():
@@ -394,9 +397,9 @@ def test_views_are_made_as_the_function_makes_them(name, args, monkeypatch):
 @needs_records
 def test_parts_refuse_writes_that_are_recorded(monkeypatch):
     monkeypatch.setattr(seam, "up", False)
-    x = torch.randn(4, 6)
+    x, repeats = torch.randn(4, 6), kept_of(torch.Tensor.chunk)
     parts = times(lambda: x.chunk(2))
-    assert records(kept_of(torch.Tensor.chunk)) > 0 and [part._base for part in parts] == [x, x]
+    assert records(repeats) > 0 and [part._base for part in parts] == [x, x]
     for part in (x.chunk(2)[1], x.chunk(2)[1].t(), *times(lambda: parts[0].chunk(2, 1))):
         with pytest.raises(RuntimeError, match="is the output of a function that returns multiple views"):
             part.mul_(torch.ones((), requires_grad=True))
@@ -437,8 +440,9 @@ def test_records_of_large_tensors_are_of_views_alone(monkeypatch):
     monkeypatch.setattr(keeping, "_others", lambda *given: tried.append(given))
     for method, args, kept in (("view", (-1, 4), True), ("fill_", (0.25,), False), ("mul", (2.0,), False)):
         function = getattr(torch.Tensor, method)
+        repeats = kept_of(function)
         times(lambda: function(whole, *args))                  # noqa: B023
-        assert isinstance(kept_of(function).again((whole, *args)), Tensor) == kept and not tried
+        assert isinstance(repeats.again((whole, *args)), Tensor) == kept and not tried
 
 
 @pytest.mark.parametrize("function", [
