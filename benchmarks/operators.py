@@ -159,16 +159,19 @@ def _best(steps, seconds, clock):
     """The best time of a call of each step, in seconds. The steps take turns."""
     counts = []
     for step in steps:
-        step()
-        start = clock()
-        step()
-        counts.append(max(1, min(1000, int(seconds / 20 / (clock() - start + 1e-9)))))
+        took = []
+        for _ in range(5):                     # the first calls are slower than others
+            start = clock()
+            step()
+            took.append(clock() - start)
+        counts.append(max(1, min(1000, int(seconds / 20 / (min(took) + 1e-9)))))
     best, end, rounds = [math.inf] * len(steps), time.perf_counter() + seconds * len(steps), 0
     while time.perf_counter() < end or rounds < 3:
         rounds += 1
         for i, (step, count) in enumerate(zip(steps, counts)):
             if clock is time.perf_counter:     # the other library's threads spin for some milliseconds after its calls
                 time.sleep(0.02)
+                step()                         # wakes the threads, and fills the caches
             start = clock()
             for _ in range(count):
                 step()
