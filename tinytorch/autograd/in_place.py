@@ -13,6 +13,7 @@ from .. import dtypes as dt
 from ..errors import not_a_tensor
 from ..kernels.errstate import another, quiet
 from ..kernels.memory import PIECE, WHOLE, pieces
+from ..kernels.ufuncs import FEW, shared
 from ..kinds.lazy import NoValues
 from ..seam import UNSEEN, seam
 from ..tensor import Tensor, wrap
@@ -340,7 +341,10 @@ def _updating(ufunc, recorded):
         run = quietly
         while True:
             try:
-                run(ufunc, array, operand, array)
+                if array.size < FEW:
+                    run(ufunc, array, operand, array)
+                else:
+                    run(shared, ufunc, array, operand, array)
                 break
             except (ValueError, OverflowError):              # shapes that do not broadcast, a number that is too large
                 return recorded(self, other)

@@ -13,8 +13,6 @@ import re
 import threading
 from collections import deque
 
-import numpy as np
-
 from ..seam import settings_changed
 from .errstate import ignore
 from .linalg.blas import held
@@ -167,17 +165,3 @@ def split(count, work):
     for error in errors:
         if error is not None:
             raise error
-
-
-#: From so many elements on a ufunc of some nanoseconds each is worth sharing.
-_MANY = 1 << 18
-
-
-def shared(ufunc, x):
-    """ufunc(x), on several threads if `x` is large. The ufunc must round an element in the same way at any position."""
-    if x.size < _MANY or type(x) is not np.ndarray or x.dtype.char not in "efd" or not x.flags.c_contiguous:
-        return ufunc(x)
-    result = np.empty_like(x)
-    flat, out = x.reshape(-1), result.reshape(-1)
-    split(x.size, lambda first, last: ufunc(flat[first:last], out[first:last]))
-    return result

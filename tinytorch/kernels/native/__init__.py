@@ -25,6 +25,7 @@ from threading import Lock, get_ident
 import numpy as np
 
 from ...errors import warn
+from ...seam import on_settings
 from ..threads import free, team
 from .objects import Doors, maker_of_ufuncs, with_loops
 from .table import KERNELS, drawn, failing, fingerprint, parsed
@@ -34,9 +35,9 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "entering", "heard", "held", "level",
-           "listen", "listening", "made", "maker", "many", "note_reading", "operations", "result", "run", "takes",
-           "walker", "with_plans"]
+__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "divided", "done", "entering", "heard", "held",
+           "level", "listen", "listening", "made", "maker", "many", "note_reading", "operations", "result", "run",
+           "takes", "walker", "with_plans"]
 
 
 class _Unaligned(Exception):
@@ -271,6 +272,11 @@ def _arrays(declared):
 
 _loaded = _load()
 _doors = Doors(_loaded[1]) if _loaded else None
+if _loaded:
+    def _allow_threads():
+        _loaded[1].allow_threads(ctypes.c_int64(team.size))
+    _allow_threads()
+    on_settings.append(_allow_threads)
 _place_of, entering, _checking = (_doors.place_of, _doors.entering, _doors.checking) if _doors else (None, None, None)
 address_of = _doors.address_of if _doors else None
 #: Name -> the function of a kernel for `run`, `done`, `made`, `result` and `_run_fallback`.
@@ -290,6 +296,8 @@ def level():
 
 #: Up to so many elements are one piece of work (GRAIN of elementwise.c), for which no other thread is asked.
 ONE_PIECE = 16384
+#: From so many elements on threads share loops of NumPy's, most of which take less than a nanosecond for each.
+_MANY = 1 << 18
 
 
 @lru_cache
@@ -421,16 +429,27 @@ def heard(ufunc):
 
 
 def _noted(ufunc, *operands):
-    noting, shapes = _noting(ufunc), {x.shape for x in operands if isinstance(x, np.ndarray) and x.ndim}
-    types = (*[_type_for_numpy(x) for x in operands], *[None] * ufunc.nout)
-    if ufunc.resolve_dtypes(types) != noting.resolve_dtypes(types):
-        return ufunc(*operands)
-    if len(shapes) < 2:
+    noting, shapes = divided(ufunc, *operands), {x.shape for x in operands if isinstance(x, np.ndarray) and x.ndim}
+    if noting is ufunc or len(shapes) < 2:
         return noting(*operands)
     result = ufunc(*operands)
     for i in np.ndindex(result.shape[:-1]):    # for whole arrays NumPy copies rows that it repeats
         noting(*[_row(x, i, result.shape) for x in operands], out=result[i])
     return result
+
+
+def divided(ufunc, *operands):
+    """A ufunc like `ufunc`, whose loops threads share where there are many elements, and which notes them. It is
+    `ufunc` itself without the library, or if it gave operands of these types a result of another dtype."""
+    return _divided(ufunc, *[_type_for_numpy(x) for x in operands])
+
+
+@lru_cache(256)
+def _divided(ufunc, *types):
+    if not _loaded or ufunc.nout > 1:
+        return ufunc
+    made, types = _dividing(ufunc), (*types[:ufunc.nin], None)
+    return made if ufunc.resolve_dtypes(types) == made.resolve_dtypes(types) else ufunc
 
 
 def _type_for_numpy(x):
@@ -446,17 +465,20 @@ def _row(x, i, shape):
 
 
 @lru_cache(64)
-def _noting(ufunc):
-    loop = _doors.address_of("heard_loop")
+def _dividing(ufunc):
+    loop, costly = _doors.address_of("divided_loop"), {_doors.address_of(f"loop{size}") for size in (2, 4, 8)}
 
-    def noting(types, function, data):
+    def dividing(types, function, data):
         sizes = {np.dtype(char).itemsize for char in types[:ufunc.nin]}
-        if not function or len(sizes) > 1 or max(sizes) > 8 or set(types) & set("OMm"):
+        raises = ufunc is np.power and types[0] in np.typecodes["AllInteger"]      # another thread's error is lost
+        if not function or raises or set(types) & set("OMm"):
             return function, data
-        words = np.array([function, data or 0, ufunc.nargs, *sizes], np.int64)
+        size = 0 if len(sizes) > 1 or max(sizes) > 8 else max(sizes)
+        least = 2 * ONE_PIECE if function in costly else _MANY
+        words = np.array([function, data or 0, ufunc.nargs, size, least], np.int64)
         _read_for_good.append(words)
         return loop, words.ctypes.data
-    made, kept = with_loops(ufunc, noting)
+    made, kept = with_loops(ufunc, dividing)
     _read_for_good.append(kept)
     return made
 

@@ -62,14 +62,61 @@ void note_loop(const void *function, char **args, int64_t elements, const intptr
     note(5 + 3 * count, words);
 }
 
-/* The inner loop of a ufunc that computes by a loop of NumPy's. `data` holds the loop, its data, the number of its operands,
-of which the last one is written to, and the size of an element that is read. */
-KERNEL void heard_loop(char **args, const intptr_t *dimensions, const intptr_t *steps, const int64_t *data)
+struct divided { const int64_t *data; char **args; const intptr_t *steps; };
+
+static void some_elements(const void *args, int64_t first, int64_t last)
 {
-    const void *of_loop = (const void *)(intptr_t)data[1];
-    if (noted)
-        note_loop((const void *)(intptr_t)data[0], args, *dimensions, steps, of_loop, data[2], data[3]);
-    ((void (*)(char **, const intptr_t *, const intptr_t *, const void *))(intptr_t)data[0])(args, dimensions, steps, of_loop);
+    const struct divided *a = args;
+    const intptr_t count = (intptr_t)(last - first);
+    char *at[MOST_ARGUMENTS];
+    for (int64_t i = 0; i < a->data[2]; i++)
+        at[i] = a->args[i] + first * a->steps[i];
+    ((void (*)(char **, const intptr_t *, const intptr_t *, const void *))(intptr_t)a->data[0])(
+        at, &count, a->steps, (const void *)(intptr_t)a->data[1]);
+}
+
+/* Whether no element that is written is read as another one, as in reductions. `last`: the number of elements less one. */
+static int in_any_order(int64_t count, char **args, const intptr_t *steps, intptr_t last)
+{
+    const char *out = args[count - 1];
+    const intptr_t step = steps[count - 1], length = step * last;
+    const char *low = length < 0 ? out + length : out, *high = length < 0 ? out : out + length;
+    if (!step)
+        return 0;
+    for (int64_t i = 0; i + 1 < count; i++) {
+        const intptr_t reach = steps[i] * last;
+        const char *from = reach < 0 ? args[i] + reach : args[i], *to = reach < 0 ? args[i] : args[i] + reach;
+        if ((args[i] != out || steps[i] != step) && from <= high + 15 && low <= to + 15)       /* 16: a complex128 */
+            return 0;
+    }
+    return 1;
+}
+
+static int64_t threads_of_loops = 1;
+
+/* Allows loops so many threads. */
+KERNEL void allow_threads(int64_t threads)
+{
+    threads_of_loops = threads;
+}
+
+/* The inner loop of a ufunc that computes by a loop of NumPy's. Threads share many elements. `data` holds the loop, its
+data, the number of its operands, of which the last one is written to, the size of an element that is read, 0 if calls
+cannot be noted, and from how many elements on threads share them. */
+KERNEL void divided_loop(char **args, const intptr_t *dimensions, const intptr_t *steps, const int64_t *data)
+{
+    int64_t *const listened = noted;
+    const struct divided a = {data, args, steps};
+    const intptr_t n = *dimensions;
+    if (noted && data[3]) {
+        note_loop((const void *)(intptr_t)divided_loop, args, n, steps, data, data[2], data[3]);
+        noted = NULL;                          /* the loop itself is not noted again */
+    }
+    if (n >= data[4] && in_any_order(data[2], args, steps, n - 1))
+        share(threads_of_loops, n, 16384, some_elements, &a);
+    else
+        some_elements(&a, 0, n);
+    noted = listened;
 }
 
 /* Notes the kernels that this thread calls from now on in the content of these bytes, whose first two words are 0 and the

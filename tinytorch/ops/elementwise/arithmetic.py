@@ -18,6 +18,7 @@ from ...kernels import expressions
 from ...kernels.arithmetic import MANY, many, whole_quotients
 from ...kernels.expressions import expression, where
 from ...kernels.looks import all_true
+from ...kernels.ufuncs import shared
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -95,7 +96,7 @@ def _add(input, other):
         return _add_halves(input, other)
     if input.size >= MANY and (result := many("add_each", input, other)) is not None:
         return result
-    return input + other
+    return shared(np.add, input, other)
 
 
 def _is_bool(x):
@@ -119,14 +120,14 @@ def _sub(input, other):
         return _sub_halves(input, other)
     if input.size >= MANY and (result := many("sub_each", input, other)) is not None:
         return result
-    return input - other
+    return shared(np.subtract, input, other)
 
 
 @binary(input=lambda g: -g, other=lambda g: g, name="rsub.1", stored=dt.ONLY_COMPLEX32, kernel="add_stub")
 def _rsub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
-    return np.subtract(other, input)
+    return shared(np.subtract, other, input)
 
 
 @op(name="add", elementwise=True, input=lambda g: g, other=lambda g, alpha: g * conj(alpha),
@@ -233,7 +234,7 @@ def neg(input):
     tensor([-1,  2])
     """
     try:
-        return -input
+        return shared(np.negative, input)
     except TypeError:
         if input.dtype.kind not in dt.BOOL:
             raise
@@ -272,7 +273,7 @@ def mul(input, other):
         return _mul_halves(input, other)
     if input.size >= MANY and (result := many("mul_each", input, other)) is not None:
         return result
-    return input * other
+    return shared(np.multiply, input, other)
 
 
 @binary(numbers="any", input=lambda g, other: g / conj(other),
@@ -283,7 +284,7 @@ def _true_divide(input, other):
         return _div_halves(input, other)
     if input.size >= MANY and (result := many("div_each", input, other)) is not None:
         return result
-    return np.true_divide(input, other)
+    return shared(np.true_divide, input, other)
 
 
 def _check_divisor(name, input, other):

@@ -9,6 +9,7 @@ from ...autograd.in_place import in_place
 from ...autograd.op import binary, operator, unary
 from ...autograd.public import method, reflected
 from ...errors import not_implemented
+from ...kernels.ufuncs import shared
 from ...tensor import Tensor
 
 __all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
@@ -35,7 +36,7 @@ def logical_and(input, other):
     tensor([ True, False])
     """
     refuse_records(input)
-    return np.logical_and(input, other)
+    return shared(np.logical_and, input, other)
 
 
 @binary(numbers="none", inplace=_unrecorded)
@@ -47,7 +48,7 @@ def logical_or(input, other):
     tensor([ True, False])
     """
     refuse_records(input)
-    return np.logical_or(input, other)
+    return shared(np.logical_or, input, other)
 
 
 @binary(numbers="none", inplace=_unrecorded)
@@ -59,7 +60,7 @@ def logical_xor(input, other):
     tensor([False,  True])
     """
     refuse_records(input)
-    return np.logical_xor(input, other)
+    return shared(np.logical_xor, input, other)
 
 
 @unary(inplace=_unrecorded, casts=True)
@@ -71,7 +72,7 @@ def logical_not(input):
     tensor([ True, False])
     """
     refuse_records(input)
-    return np.logical_not(input)
+    return shared(np.logical_not, input)
 
 
 @binary(name="bitwise_and_cpu", ufunc=np.bitwise_and, out_beside_number=False)
@@ -82,7 +83,7 @@ def bitwise_and(input, other):
     >>> torch.bitwise_and(torch.tensor([5, 6]), 3)
     tensor([1, 2])
     """
-    return np.bitwise_and(input, other)
+    return shared(np.bitwise_and, input, other)
 
 
 @binary(name="bitwise_or_cpu", ufunc=np.bitwise_or, out_beside_number=False)
@@ -93,7 +94,7 @@ def bitwise_or(input, other):
     >>> torch.bitwise_or(torch.tensor([5, 6]), 3)
     tensor([7, 7])
     """
-    return np.bitwise_or(input, other)
+    return shared(np.bitwise_or, input, other)
 
 
 @binary(name="bitwise_xor_cpu", ufunc=np.bitwise_xor, out_beside_number=False)
@@ -104,7 +105,7 @@ def bitwise_xor(input, other):
     >>> torch.bitwise_xor(torch.tensor([5, 6]), 3)
     tensor([6, 5])
     """
-    return np.bitwise_xor(input, other)
+    return shared(np.bitwise_xor, input, other)
 
 
 @unary()

@@ -15,6 +15,7 @@ from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.errstate import ignored
 from ...kernels.layout import as_array, operand_order
 from ...kernels.looks import all_true, are_equal
+from ...kernels.ufuncs import shared
 from ...kinds.one_step import one_step
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -56,7 +57,7 @@ def eq(input, other):
     >>> torch.eq(torch.tensor([1, 2]), 2)
     tensor([False,  True])
     """
-    return np.equal(input, other)
+    return shared(np.equal, input, other)
 
 
 @binary(numbers="other", wraps=True, inplace=_in_place, aliases="not_equal", ufunc=np.not_equal,
@@ -68,7 +69,7 @@ def ne(input, other):
     >>> torch.ne(torch.tensor([1, 2]), 2)
     tensor([ True, False])
     """
-    return np.not_equal(input, other)
+    return shared(np.not_equal, input, other)
 
 
 def _ordered(name, array):
@@ -85,7 +86,7 @@ def lt(input, other):
     tensor([ True, False])
     """
     _ordered("lt", input)
-    return np.less(input, other)
+    return shared(np.less, input, other)
 
 
 @binary(numbers="other", wraps=True, inplace=_in_place, aliases="less_equal", answers=True)
@@ -97,7 +98,7 @@ def le(input, other):
     tensor([ True, False])
     """
     _ordered("le", input)
-    return np.less_equal(input, other)
+    return shared(np.less_equal, input, other)
 
 
 @binary(numbers="other", wraps=True, inplace=_in_place, aliases="greater", answers=True)
@@ -109,7 +110,7 @@ def gt(input, other):
     tensor([False,  True])
     """
     _ordered("gt", input)
-    return np.greater(input, other)
+    return shared(np.greater, input, other)
 
 
 @binary(numbers="other", wraps=True, inplace=_in_place, aliases="greater_equal", answers=True)
@@ -121,7 +122,7 @@ def ge(input, other):
     tensor([False,  True])
     """
     _ordered("ge", input)
-    return np.greater_equal(input, other)
+    return shared(np.greater_equal, input, other)
 
 
 # ------------------------------------------------------------------ predicates of each element

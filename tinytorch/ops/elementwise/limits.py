@@ -25,6 +25,7 @@ from ...autograd.views import has_history
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name
 from ...kernels import expressions
 from ...kernels.expressions import expression, where
+from ...kernels.ufuncs import shared
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, is_complex, ternary
@@ -241,7 +242,7 @@ def maximum(input, other):
     tensor([3., 5.])
     """
     _no_complex("maximum", input)
-    return np.maximum(input, other)
+    return shared(np.maximum, input, other)
 
 
 @binary(numbers="none", input=lambda g, input, other: _shared_gradient(g, input, other, input > other),
@@ -254,7 +255,7 @@ def minimum(input, other):
     tensor([1., 2.])
     """
     _no_complex("minimum", input)
-    return np.minimum(input, other)
+    return shared(np.minimum, input, other)
 
 
 @binary(numbers="none", input=lambda g, input, other: pick((input >= other) + (other != other), g, 0.0),
@@ -267,7 +268,7 @@ def fmax(input, other):
     tensor([1., 5.])
     """
     _no_complex("fmax", input)
-    return np.fmax(input, other)
+    return shared(np.fmax, input, other)
 
 
 @binary(numbers="none", input=lambda g, input, other: pick((input <= other) + (other != other), g, 0.0),
@@ -280,7 +281,7 @@ def fmin(input, other):
     tensor([1., 2.])
     """
     _no_complex("fmin", input)
-    return np.fmin(input, other)
+    return shared(np.fmin, input, other)
 
 
 _finite = expression(lambda x, nan, most, least: where(

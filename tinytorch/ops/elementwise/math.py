@@ -11,7 +11,7 @@ from ...autograd.promotion import NUMBERS
 from ...autograd.public import method
 from ...kernels import expressions, native
 from ...kernels.expressions import expression, fine, where, word
-from ...kernels.threads import shared
+from ...kernels.ufuncs import shared
 from ...tensor import Tensor
 from .arithmetic import conj, is_complex, rounded_once
 from .where import scaled_unless
@@ -135,7 +135,7 @@ def sqrt(input):
     >>> torch.sqrt(torch.tensor([4., 2.]))
     tensor([2.0000, 1.4142])
     """
-    return np.sqrt(input)
+    return shared(np.sqrt, input)
 
 
 _cubed = expression(lambda x: x * x * x)
@@ -179,7 +179,7 @@ def reciprocal(input):
     """
     if input.dtype.char in "fd":
         return _inverse(input)
-    result = np.reciprocal(input)
+    result = shared(np.reciprocal, input)
     if input.dtype.kind in dt.COMPLEX:
         return np.where(input == 0, result.dtype.type(complex(np.inf, np.nan)), result)
     return result
@@ -324,7 +324,7 @@ def asinh(input):
     >>> torch.asinh(torch.tensor([0., 1.]))
     tensor([0.0000, 0.8814])
     """
-    return np.arcsinh(input)
+    return shared(np.arcsinh, input)
 
 
 def _acosh_slope(g, input):
@@ -341,7 +341,7 @@ def acosh(input):
     >>> torch.acosh(torch.tensor([1., 2.]))
     tensor([0.0000, 1.3170])
     """
-    return np.arccosh(input)
+    return shared(np.arccosh, input)
 
 
 @unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh", ufunc=fine.arctanh, of_zero=True)
@@ -387,7 +387,7 @@ def square(input):
     >>> torch.square(torch.tensor([3, -4]))
     tensor([ 9, 16])
     """
-    return np.square(input.astype(np.int64) if input.dtype == bool else input)
+    return shared(np.square, input.astype(np.int64) if input.dtype == bool else input)
 
 
 def _by_pi(x):

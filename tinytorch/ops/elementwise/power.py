@@ -18,6 +18,7 @@ from ...kernels.expressions import expression, log_of_sum
 from ...kernels.layout import operand_order
 from ...kernels.memory import WHOLE
 from ...kernels.stepwise import plain, stepwise
+from ...kernels.ufuncs import shared
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
 from .arithmetic import alike, conj, is_complex, mul, rounded_once, ternary, zeros_like
@@ -50,6 +51,10 @@ def _exponent_slope(g, ans, input, other):
     return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
+#: The exponents for which NumPy's operator computes no power, but for instance a product.
+_PRODUCTS = (-1, 0, 0.5, 1, 2)
+
+
 @binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow",
         in_bfloat16=lambda input, other: _pow_in_bfloat16(input, other), number_counts=False,
         of_number=lambda input, number: _pow_number(input, number),
@@ -69,7 +74,9 @@ def _pow(input, other):
             return inverse_root(input)         # differs from input ** -0.5 for -inf and -0
         if other.__class__ is int and not -1 << 24 <= other <= 1 << 24 and input.dtype == np.float32:
             return dt.cast(input.astype(float) ** other, input.dtype)          # float32 loses whether `other` is odd
-        return input ** other
+        if other.__class__ in (int, float) and other in _PRODUCTS:
+            return input ** other
+        return shared(np.power, input, other)
     if kind in dt.WIDENED:
         if is_complex(input):
             raise not_implemented("pow", dt.complex32)
@@ -87,7 +94,7 @@ def _pow(input, other):
         raise not_implemented("pow", dt.bool)
     negative = other < 0
     if not np.any(negative):
-        return input ** other
+        return shared(np.power, input, other)
     # Reciprocals are rounded toward zero: only those of 1 and -1 are not 0.
     power = input ** np.where(negative, other & 1, other)
     return np.where(negative, np.where(np.abs(input) == 1, power, 0), power)

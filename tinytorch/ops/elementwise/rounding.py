@@ -13,6 +13,7 @@ from ...errors import not_a_tensor, not_implemented
 from ...kernels import expressions, native
 from ...kernels.arithmetic import complex_sizes
 from ...kernels.expressions import expression
+from ...kernels.ufuncs import shared
 from ...tensor import Tensor
 from .arithmetic import REFUSED, conj, is_complex, refused, rounded_once, zeros_like
 from .where import pick
@@ -44,7 +45,7 @@ def _abs_in_place(function):
 def magnitude(x):
     """The absolute values of an array. For complex numbers they are exact to the last bit, unlike NumPy's abs."""
     if x.dtype.kind not in dt.COMPLEX:
-        return np.abs(x)
+        return shared(np.abs, x)
     result = complex_sizes(x) if x.dtype.char == "F" else None
     if result is not None:
         return result
@@ -185,7 +186,7 @@ def _whole(name, ufunc, input):
     if dt.kind(input.dtype) in dt.COMPLEX:
         raise NotImplementedError(f"{name} is not supported for complex inputs")
     _refuse(f"{name}_vml_cpu", input, dt.BOOL)
-    return input.copy("K") if input.dtype.kind in dt.INTEGER else ufunc(input)
+    return input.copy("K") if input.dtype.kind in dt.INTEGER else shared(ufunc, input)
 
 
 @unary(zeros_like, kernel="ceil_vml_cpu", foreach=True, of_zero=True)
