@@ -296,7 +296,7 @@ def level():
 
 #: Up to so many elements are one piece of work (GRAIN of elementwise.c), for which no other thread is asked.
 ONE_PIECE = 16384
-#: From so many elements on threads share loops of NumPy's, most of which take less than a nanosecond for each.
+#: From so many elements on threads share loops that take less than a nanosecond for each.
 _MANY = 1 << 18
 
 
@@ -466,7 +466,9 @@ def _row(x, i, shape):
 
 @lru_cache(64)
 def _dividing(ufunc):
-    loop, costly = _doors.address_of("divided_loop"), {_doors.address_of(f"loop{size}") for size in (2, 4, 8)}
+    # Functions that take tens of nanoseconds have no loops for integers, but for powers.
+    costly = ufunc is np.power or not any(["l->" in types for types in ufunc.types])
+    loop, least = _doors.address_of("divided_loop"), 2 * ONE_PIECE if costly else _MANY
 
     def dividing(types, function, data):
         sizes = {np.dtype(char).itemsize for char in types[:ufunc.nin]}
@@ -474,7 +476,6 @@ def _dividing(ufunc):
         if not function or raises or set(types) & set("OMm"):
             return function, data
         size = 0 if len(sizes) > 1 or max(sizes) > 8 else max(sizes)
-        least = 2 * ONE_PIECE if function in costly else _MANY
         words = np.array([function, data or 0, ufunc.nargs, size, least], np.int64)
         _read_for_good.append(words)
         return loop, words.ctypes.data

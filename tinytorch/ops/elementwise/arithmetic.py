@@ -420,7 +420,7 @@ def remainder(input, other):
     tensor([2, 1])
     """
     _check_divisor("remainder_cpu", input, other)
-    return _modulo(input, other) if input.dtype.char in "fd" else np.remainder(input, other)
+    return _modulo(input, other) if input.dtype.char in "fd" else shared(np.remainder, input, other)
 
 
 @op(name="remainder", elementwise=True, backward_name=REFUSED, input=refused("remainder"), other=refused("remainder"))
@@ -441,7 +441,7 @@ def fmod(input, other):
     tensor([ 2, -2])
     """
     _check_divisor("fmod_cpu", input, other)
-    return _fmod(input, other) if input.dtype.char in "fd" else np.fmod(input, other)
+    return _fmod(input, other) if input.dtype.char in "fd" else shared(np.fmod, input, other)
 
 
 # ------------------------------------------------------------------ several operands
