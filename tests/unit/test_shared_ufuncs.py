@@ -14,8 +14,9 @@ from tinytorch.kernels.ufuncs import shared
 
 needs_library = pytest.mark.skipif(native.level() is None, reason="without the library NumPy computes alone")
 LARGE = 1 << 18
-UFUNCS = [np.add, np.remainder, np.subtract, np.multiply, np.true_divide, np.power, np.maximum, np.fmin, np.less, np.equal,
-          np.logical_and, np.bitwise_xor, np.square, np.abs, np.sqrt, np.floor, np.arcsinh, np.negative, np.logical_not]
+UFUNCS = [np.add, np.remainder, np.subtract, np.multiply, np.true_divide, np.power, np.maximum, np.fmin, np.less,
+          np.equal, np.logical_and, np.bitwise_xor, np.square, np.abs, np.sqrt, np.floor, np.arcsinh, np.negative,
+          np.logical_not]
 
 
 @pytest.fixture
