@@ -243,6 +243,35 @@ def test_the_same_bits(family):
         torch.set_num_threads(before)
 
 
+@needs_library
+def test_a_long_row_is_computed_in_parts():
+    """Which threads share. Its result is that of the same row among others, and a NaN in any part is found."""
+    before, random = torch.get_num_threads(), np.random.default_rng(0)
+    n = 3 * 131072 + 5
+    signs = random.choice([-1.0, 1.0], n).astype(np.float32)
+    factors = torch.tensor(signs * np.float32(2) ** random.integers(-1, 2, n).astype(np.float32))
+    x, whole = torch.tensor(draws(0, n)), torch.tensor(random.integers(-2 ** 62, 2 ** 62, n))
+    factors[n // 2] = 1.2345
+    try:
+        for count in (1, 2, 4):
+            torch.set_num_threads(count)
+            with kernels(True):
+                assert x.aminmax() == (x.numpy().min(), x.numpy().max())
+                assert factors.prod() == factors.double().prod().float()
+                assert whole.sum().item() == int(np.add.reduce(whole.numpy()))
+                for row, function in ((x, lambda x, *dim: x.aminmax(dim=dim[0] if dim else None)),
+                                      (factors, torch.prod), (x / x.abs().mean(), torch.prod), (whole, torch.sum)):
+                    alone, among = function(row), function(row.expand(3, n).contiguous(), 1)
+                    for a, b in zip(alone, among) if isinstance(alone, tuple) else [(alone, among)]:
+                        assert (a == b).all()
+                for place in (0, 131071, 131072, n - 1):
+                    with_nan = x.clone()
+                    with_nan[place] = np.nan
+                    assert all([found.isnan() for found in with_nan.aminmax()])
+    finally:
+        torch.set_num_threads(before)
+
+
 @pytest.mark.parametrize("wanted", [True, False])
 def test_equal_arrays(wanted):
     """NaN is equal to none, zeros of both signs are equal, and one element of many is found."""

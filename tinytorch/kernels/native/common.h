@@ -157,6 +157,15 @@ INLINE int64_t light_rows_in_piece(int64_t width)
     return width < 1 || width > LIGHT_PIECE ? 1 : LIGHT_PIECE / width;
 }
 
+/* The length of the parts of a row that threads share. It has at most MOST_PARTS, for whose results there is room on a
+stack. They depend on the length of the row alone, also where one thread computes many rows. */
+enum { MOST_PARTS = 64 };
+INLINE int64_t part_of_row(int64_t width)
+{
+    const int64_t part = (width + MOST_PARTS - 1) / MOST_PARTS;
+    return part < LIGHT_PIECE ? LIGHT_PIECE : part;
+}
+
 /* The number of columns, each of `n` numbers, in a piece, of `inner` columns: whole lines of memory, and at most
 `most`. */
 INLINE int64_t columns_in_piece(int64_t n, int64_t inner, int64_t most)

@@ -50,6 +50,15 @@ INLINE float extreme_of_lanes(int smallest, vec v)
 #endif
 }
 
+INLINE int any_nan(const float *x, int64_t n)
+{
+    int nan = 0;
+    TOTAL(|, nan)
+    for (int64_t i = 0; i < n; i++)
+        nan |= x[i] != x[i];
+    return nan;
+}
+
 /* The extreme of a row, NaN if it has one. Zero times a number that is not finite is NaN; rows with such a number are
 searched again. */
 INLINE float extreme_of_row(int smallest, const float *x, int64_t n)
@@ -81,13 +90,7 @@ INLINE float extreme_of_row(int smallest, const float *x, int64_t n)
         top = extreme_of_two(smallest, x[i], top);
         none += x[i] * 0.0f;
     }
-    if (none == none)
-        return top;
-    int nan = 0;
-    TOTAL(|, nan)
-    for (i = 0; i < n; i++)
-        nan |= x[i] != x[i];
-    return nan ? NAN : top;
+    return none == none || !any_nan(x, n) ? top : NAN;
 }
 
 /* The first place of `top`, which the row has, or of NaN if `top` is NaN. */
@@ -219,29 +222,79 @@ void extreme_places(int64_t threads, int64_t outer, int64_t n, int64_t inner, in
 
 struct ranges { int64_t width; const float *x; float *low, *high; };
 
-enum { IN_CACHE = 4096 };                      /* numbers that are read twice */
+/* The smallest and the largest element of a row, as `extreme_of_row` finds them. */
+INLINE void range_of_row(const float *x, int64_t n, float *low, float *high)
+{
+    float least = x[0], most = x[0], none = 0.0f;
+    int64_t i = 0;
+    if (n >= LANES) {
+        vec lows[SEVERAL], tops[SEVERAL], nones[SEVERAL];
+        for (int k = 0; k < SEVERAL; k++) {
+            lows[k] = tops[k] = load(x);
+            nones[k] = (vec){0};
+        }
+        for (; i + SEVERAL * LANES <= n; i += SEVERAL * LANES)
+            for (int k = 0; k < SEVERAL; k++) {
+                const vec v = load(x + i + k * LANES);
+                lows[k] = extreme(1, v, lows[k]);
+                tops[k] = extreme(0, v, tops[k]);
+                nones[k] += v * 0.0f;
+            }
+        for (; i < n; i += LANES) {            /* the last vector overlaps the previous one */
+            const vec v = load(x + (i + LANES <= n ? i : n - LANES));
+            lows[0] = extreme(1, v, lows[0]);
+            tops[0] = extreme(0, v, tops[0]);
+            nones[0] += v * 0.0f;
+        }
+        least = extreme_of_lanes(1, extreme(1, extreme(1, lows[0], lows[1]), extreme(1, lows[2], lows[3])));
+        most = extreme_of_lanes(0, extreme(0, extreme(0, tops[0], tops[1]), extreme(0, tops[2], tops[3])));
+        none = total_of((nones[0] + nones[1]) + (nones[2] + nones[3]));
+    }
+    for (; i < n; i++) {
+        least = extreme_of_two(1, x[i], least);
+        most = extreme_of_two(0, x[i], most);
+        none += x[i] * 0.0f;
+    }
+    *low = *high = NAN;
+    if (none == none || !any_nan(x, n)) {
+        *low = least;
+        *high = most;
+    }
+}
+
+/* The ranges of the parts of a row. */
+static void ranges_of_parts(const void *args, int64_t first, int64_t last)
+{
+    const struct ranges *a = args;
+    const int64_t part = first / part_of_row(a->width);
+    range_of_row(a->x + first, last - first, a->low + part, a->high + part);
+}
+
+static void range_by_parts(int64_t threads, int64_t width, const float *x, float *low, float *high)
+{
+    const int64_t part = part_of_row(width), parts = (width + part - 1) / part;
+    float lows[MOST_PARTS], highs[MOST_PARTS];
+    const struct ranges args = {width, x, lows, highs};
+    share(threads, width, part, ranges_of_parts, &args);
+    *low = extreme_of_row(1, lows, parts);
+    *high = extreme_of_row(0, highs, parts);
+}
 
 static void some_ranges(const void *args, int64_t first, int64_t last)
 {
     const struct ranges *a = args;
-    for (int64_t row = first; row < last; row++) {
-        const float *x = a->x + row * a->width;
-        float least = x[0], most = x[0];
-        for (int64_t i = 0; i < a->width; i += IN_CACHE) {
-            const int64_t n = a->width - i < IN_CACHE ? a->width - i : IN_CACHE;
-            const float low = extreme_of_row(1, x + i, n), high = extreme_of_row(0, x + i, n);
-            least = low < least || low != low ? low : least;
-            most = high > most || high != high ? high : most;
-        }
-        a->low[row] = least;
-        a->high[row] = most;
-    }
+    for (int64_t row = first; row < last; row++)
+        range_by_parts(1, a->width, a->x + row * a->width, a->low + row, a->high + row);
 }
 
 /* The smallest and the largest elements of all rows. A row has at least one element. */
 void ranges(int64_t threads, int64_t rows, int64_t width, const float *x, float *low, float *high)
 {
     const struct ranges args = {width, x, low, high};
-    if (width > 0)
+    if (width < 1)
+        return;
+    if (rows == 1)
+        range_by_parts(threads, width, x, low, high);
+    else
         share(threads, rows, light_rows_in_piece(width), some_ranges, &args);
 }

@@ -192,24 +192,40 @@ void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, in
 
 struct whole_sums { int64_t width; const int64_t *x; int64_t *out; };
 
+INLINE int64_t whole_sum_of(const int64_t *x, int64_t n)
+{
+    uint64_t total = 0;
+    TOTAL(+, total)
+    for (int64_t i = 0; i < n; i++)
+        total += (uint64_t)x[i];
+    return (int64_t)total;
+}
+
 static void whole_sums_of_rows(const void *args, int64_t first, int64_t last)
 {
     const struct whole_sums *s = args;
-    for (int64_t row = first; row < last; row++) {
-        const uint64_t *x = (const uint64_t *)(s->x + row * s->width);
-        uint64_t total = 0;
-        TOTAL(+, total)
-        for (int64_t i = 0; i < s->width; i++)
-            total += x[i];
-        s->out[row] = (int64_t)total;
-    }
+    for (int64_t row = first; row < last; row++)
+        s->out[row] = whole_sum_of(s->x + row * s->width, s->width);
+}
+
+/* The sums of the parts of a single row. */
+static void whole_sums_of_parts(const void *args, int64_t first, int64_t last)
+{
+    const struct whole_sums *s = args;
+    s->out[first / part_of_row(s->width)] = whole_sum_of(s->x + first, last - first);
 }
 
 /* Sums of rows of whole numbers, modulo 2^64. */
 void whole_sums(int64_t threads, int64_t rows, int64_t width, const int64_t *x, int64_t *out)
 {
-    const struct whole_sums args = {width, x, out};
-    share(threads, rows, light_rows_in_piece(width), whole_sums_of_rows, &args);
+    int64_t parts[MOST_PARTS] = {0};
+    const struct whole_sums args = {width, x, rows == 1 ? parts : out};
+    if (rows != 1) {
+        share(threads, rows, light_rows_in_piece(width), whole_sums_of_rows, &args);
+        return;
+    }
+    share(threads, width, part_of_row(width), whole_sums_of_parts, &args);
+    *out = whole_sum_of(parts, MOST_PARTS);
 }
 
 /* The largest or smallest integer of each row. */

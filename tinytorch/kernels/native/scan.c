@@ -88,36 +88,59 @@ void running_extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, 
         share(threads, outer * args.blocks, rows_in_piece(n * block), some_columns, &args);
 }
 
-struct rows { int64_t width; const float *x; float *out; };
+struct rows { int64_t width; const float *x; float *out; double *parts; };
+
+INLINE double product_of(const float *restrict x, int64_t n)
+{
+    enum { AT_ONCE = 16 };                     /* products, each of which waits for its last one */
+    double parts[AT_ONCE], product = 1.0;
+    int64_t i = 0;
+    for (int k = 0; k < AT_ONCE; k++)
+        parts[k] = 1.0;
+    for (; i + AT_ONCE <= n; i += AT_ONCE) {
+        SPAN
+        for (int k = 0; k < AT_ONCE; k++)
+            parts[k] *= (double)x[i + k];
+    }
+    for (; i < n; i++)
+        product *= (double)x[i];
+    for (int k = 0; k < AT_ONCE; k++)
+        product *= parts[k];
+    return product;
+}
+
+/* The products of the parts of a row. */
+static void products_of_parts(const void *args, int64_t first, int64_t last)
+{
+    const struct rows *a = args;
+    a->parts[first / part_of_row(a->width)] = product_of(a->x + first, last - first);
+}
+
+static float product_by_parts(int64_t threads, int64_t width, const float *x)
+{
+    double parts[MOST_PARTS], product = 1.0;
+    const struct rows args = {width, x, NULL, parts};
+    share(threads, width, part_of_row(width), products_of_parts, &args);
+    for (int64_t i = 0; i * part_of_row(width) < width; i++)
+        product *= parts[i];
+    return (float)product;
+}
 
 static void some_products(const void *args, int64_t first, int64_t last)
 {
     const struct rows *a = args;
-    for (int64_t row = first; row < last; row++) {
-        enum { AT_ONCE = 16 };                 /* products, each of which waits for its last one */
-        const float *restrict x = a->x + row * a->width;
-        double parts[AT_ONCE], product = 1.0;
-        int64_t i = 0;
-        for (int k = 0; k < AT_ONCE; k++)
-            parts[k] = 1.0;
-        for (; i + AT_ONCE <= a->width; i += AT_ONCE) {
-            SPAN
-            for (int k = 0; k < AT_ONCE; k++)
-                parts[k] *= (double)x[i + k];
-        }
-        for (; i < a->width; i++)
-            product *= (double)x[i];
-        for (int k = 0; k < AT_ONCE; k++)
-            product *= parts[k];
-        a->out[row] = (float)product;
-    }
+    for (int64_t row = first; row < last; row++)
+        a->out[row] = product_by_parts(1, a->width, a->x + row * a->width);
 }
 
 /* Products of rows, in double precision. */
 void row_products(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
 {
-    const struct rows args = {width, x, out};
-    share(threads, rows, rows_in_piece(width), some_products, &args);
+    const struct rows args = {width, x, out, NULL};
+    if (rows == 1)
+        *out = product_by_parts(threads, width, x);
+    else
+        share(threads, rows, rows_in_piece(width), some_products, &args);
 }
 
 struct steps { int64_t n; double start, step; float *out; };
