@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..kernels import errstate
+from ..kernels.arithmetic import total
 from ..kernels.sums import add_up, of_batch
 from ..seam import seam
 from ..tensor import Tensor, wrap
@@ -136,7 +137,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
             elif edge in owned:
                 pending[edge] += d
             else:
-                pending[edge] = pending[edge] + d
+                pending[edge] = total(pending[edge], d)
                 if shape:
                     owned.add(edge)
         if not heap:

@@ -1,10 +1,12 @@
 """Sums, differences, products and quotients of arrays, of which the second one may be repeated for each row, and
 quotients of integers."""
+import operator
 import sys
 
 import numpy as np
 
 from . import native
+from .expressions import expression
 from .layout import operand_order
 from .rows import around
 from .threads import number
@@ -104,3 +106,36 @@ def complex_sizes(x):
     in_rows = x if x.flags.c_contiguous else np.ascontiguousarray(x)
     result = native.made("complex_sizes", x.shape, x.size, in_rows.reshape(-1).view(_FLOAT))
     return result if result is None or in_rows is x else operand_order(result, x)
+
+
+# ------------------------------------------------------------------ steps of derivative rules
+# Those of large arrays are shared among threads. For others, and for Tensors, the operators of Python take less time
+# and give the same bits.
+#: From so many bytes on an array is large.
+_LARGE = 1 << 19
+
+
+def is_large(x):
+    """Whether `x` is a large array of numbers in single or double precision."""
+    return x.__class__ is np.ndarray and x.nbytes >= _LARGE and x.dtype.char in "fd"
+
+
+def _shared(operation):
+    """An operation of an array and another one, or a number."""
+    on_threads = expression(lambda x, y: operation(x, y), 2)
+
+    def compute(x, y):
+        if x.__class__ is np.ndarray and x.nbytes >= _LARGE and number() > 1 and is_large(x) and (
+                y.__class__ is float or y.__class__ is int or y.__class__ is np.ndarray and y.dtype == x.dtype):
+            return on_threads(x, y)
+        return operation(x, y)
+    return compute
+
+
+product, quotient, total, subtracted = map(_shared, (operator.mul, operator.truediv, operator.add, operator.sub))
+_negative = expression(lambda x: -x)
+
+
+def negated(x):
+    """-x."""
+    return _negative(x) if number() > 1 and is_large(x) else -x

@@ -304,6 +304,13 @@ def _flat(arrays):
     return [x.ravel("K") for x in arrays], out
 
 
+def _narrowed(x):
+    """`x` with one element in each dimension along which it is the same element, as in gradients of sums."""
+    if 0 not in x.strides:
+        return x
+    return x[tuple([slice(1) if n > 1 and step == 0 else slice(None) for n, step in zip(x.shape, x.strides)])]
+
+
 #: Arrays that an expression does not have.
 _ABSENT = (None,) * _GIVEN
 
@@ -341,6 +348,7 @@ class _Program:
         if 0 in shape:                         # NumPy gives an empty result torch's strides
             return None
         given = arrays
+        arrays = [_narrowed(x) for x in arrays]
         if self.dtype.itemsize == 2:
             arrays = [x if x.size == 1 else np.broadcast_to(x, shape) for x in arrays]
         arrays = [np.ascontiguousarray(x).reshape(x.shape) for x in arrays]

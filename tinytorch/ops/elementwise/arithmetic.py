@@ -15,7 +15,7 @@ from ...autograd.public import method, public, reflected
 from ...autograd.record_dtypes import in_float32
 from ...errors import not_implemented
 from ...kernels import expressions
-from ...kernels.arithmetic import MANY, many, whole_quotients
+from ...kernels.arithmetic import MANY, is_large, many, negated, product, quotient, whole_quotients
 from ...kernels.expressions import expression, where
 from ...kernels.looks import all_true
 from ...kernels.ufuncs import shared
@@ -111,8 +111,8 @@ def _refuse_bools(input, other):
         raise RuntimeError(_NO_BOOL)
 
 
-@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools, ufunc=np.subtract,
-        stored=dt.ONLY_COMPLEX32, kernel="add_stub", in_bfloat16=_sub_halves)
+@binary(numbers="any", input=lambda g: g, other=lambda g: negated(g), name="sub", mixed=_refuse_bools,
+        ufunc=np.subtract, stored=dt.ONLY_COMPLEX32, kernel="add_stub", in_bfloat16=_sub_halves)
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
@@ -257,8 +257,8 @@ def positive(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ products and quotients
-@binary(input=lambda g, other: g * conj(other),
-        other=lambda g, input: g * conj(input),
+@binary(input=lambda g, other: product(g, conj(other)),
+        other=lambda g, input: product(g, conj(input)),
         inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", numbers="any",
         wide_scalar=True, repeats=True, ufunc=np.multiply, in_bfloat16=_mul_halves, stored=dt.ONLY_STORED)
 def mul(input, other):
@@ -276,8 +276,14 @@ def mul(input, other):
     return shared(np.multiply, input, other)
 
 
-@binary(numbers="any", input=lambda g, other: g / conj(other),
-        other=lambda g, input, other: -g * conj(input / other / other),
+_of_divisor = expression(lambda g, input, other: -g * (input / other / other), 3)
+
+
+def _divisor_slope(g, input, other):
+    return _of_divisor(g, input, other) if is_large(g) else -g * conj(input / other / other)
+
+
+@binary(numbers="any", input=lambda g, other: quotient(g, conj(other)), other=_divisor_slope,
         to_float=True, name="div", wide_scalar=True, ufunc=np.true_divide, in_bfloat16=_div_halves)
 def _true_divide(input, other):
     if input.dtype.char == "e":

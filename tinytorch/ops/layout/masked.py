@@ -32,7 +32,8 @@ __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzer
 def _masked_fill(input, mask, value):
     if input.size >= native.LEAST and mask.size and input.shape[-mask.ndim:] == mask.shape and (
             type(input) is np.ndarray and input.dtype == np.float32):
-        result = native.made("masked_fill", input.shape, input.size, mask.size, float(value), input, mask)
+        result = native.made("masked_fill", input.shape, input.size, mask.size, float(value),
+                             np.ascontiguousarray(input), mask)
         if result is not None:
             return result
     shape = input.shape if mask.shape == input.shape else np.broadcast_shapes(input.shape, mask.shape)

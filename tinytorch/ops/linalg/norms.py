@@ -10,7 +10,9 @@ from ...autograd.op import renamed, single
 from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
 from ...errors import type_name
-from ...kernels import native
+from ...kernels import expressions, native
+from ...kernels.arithmetic import is_large
+from ...kernels.expressions import expression
 from ...kernels.sums import norm_of_rows, powers, runs
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
@@ -39,6 +41,9 @@ _LOW_PRECISION = (np.float16, dt.BFLOAT16, dt.COMPLEX32)
 _BY_ORDER = (0, 1, float("inf"), -float("inf"))
 
 
+_of_direction = expression(lambda g, input, ans: g * expressions.where(ans != 0.0, input / ans, 0.0), 3)
+
+
 def norm_grad(g, input, p, ans, dim):
     """The gradient of the norm `ans` of order p over axes `dim`, in the steps of torch's norm_backward."""
     if p == 0:
@@ -50,7 +55,7 @@ def norm_grad(g, input, p, ans, dim):
     if p == 1:
         return sgn(input) * g
     if p == 2:
-        return g * masked(input / ans, nonzero)
+        return _of_direction(g, input, ans) if is_large(input) else g * masked(input / ans, nonzero)
     size = absolute(input)
     if p in (float("inf"), -float("inf")):
         x = raw(size)

@@ -11,14 +11,15 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import in_place
-from ...autograd.op import op, renamed
+from ...autograd.op import op, renamed, unwatched
 from ...autograd.promotion import FOUND, fit_every_float, scalar_of
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import native
+from ...kernels.errstate import ignored
 from ...kernels.expressions import exp, expression, log1p, maximum, minimum, sigmoid as sigmoid_of, tanh, where
 from ...kernels.layout import operand_order
-from ...tensor import Tensor, check_dim
+from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from ..elementwise.arithmetic import REFUSED, conj, refused, rounded_once, zeros_like
 from ..elementwise.math import exp as exp_op
@@ -323,6 +324,9 @@ def logsigmoid(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ composites
+_soft_sign = expression(lambda input: input / (abs(input) + 1))
+
+
 @public(python=True)
 def softsign(input: Tensor) -> Tensor:
     """input / (1 + |input|).
@@ -331,6 +335,9 @@ def softsign(input: Tensor) -> Tensor:
     >>> torch.nn.functional.softsign(torch.tensor([-1., 3.]))
     tensor([-0.5000,  0.7500])
     """
+    if unwatched(input, True) and input._array.dtype.char in "fd":
+        with ignored():
+            return wrap(_soft_sign(input._array))
     return input / (input.abs() + 1)
 
 

@@ -19,6 +19,7 @@ from ...autograd.record_dtypes import by_steps, in_float32
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn
 from ...kernels import expressions
+from ...kernels.arithmetic import negated, product, subtracted
 from ...kernels.errstate import ignored
 from ...kernels.expressions import Symbol, expression
 from ...kernels.layout import as_array, operand_order
@@ -92,15 +93,15 @@ def _weighted(loss, weight, reduction, by_weight=True):
 # ------------------------------------------------------------------ differences
 def _mse_gradient(g, wanted, input, target, reduction, aux):
     scale = g * 2 if reduction != "mean" else g * (2 / (aux.size or math.nan))
-    d = aux * as_array(scale).astype(aux.dtype, copy=False)
-    of_target = -d if wanted[1] else None
+    d = product(aux, as_array(scale).astype(aux.dtype, copy=False))
+    of_target = negated(d) if wanted[1] else None
     return d if wanted[0] else None, of_target
 
 
 @op(name="mse_loss", aux=True, inputs=2, elementwise=True, joint=_mse_gradient,
     decomposition=lambda input, target, reduction: reduced((input - target) * (input - target), reduction))
 def _mse_loss(input, target, reduction, keep):
-    difference = as_array(input - target)
+    difference = as_array(subtracted(input, target))
     if reduction == "none":
         return difference * difference, difference
     flat = difference.reshape(-1)
@@ -137,6 +138,9 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
     return _mse_loss(input, target, reduction)
 
 
+_distance = expression(lambda input, target: abs(input - target), 2)
+
+
 @public(python=True, autocast="up")
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
@@ -151,7 +155,8 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     if weight is not None:
         _check_weight(input, weight)
         return _weighted((input - target).abs(), weight, reduction)
-    return reduced((input - target).abs(), reduction)
+    loss = in_one_pass(_distance, reduction, input, target)
+    return reduced((input - target).abs(), reduction) if loss is None else loss
 
 
 @op(name="huber_slope", difference=lambda g, difference, delta: g * (abs(difference) < delta))

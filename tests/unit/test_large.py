@@ -1,0 +1,106 @@
+"""Derivative rules of large arrays, which threads share: the bits of small arrays, on any number of threads."""
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.kernels import arithmetic
+
+F = torch.nn.functional
+SHAPE, PIECE = (600, 512), 60                  # a piece of the rows is small
+
+RULES = {
+    "mul": lambda x, y: x * y,
+    "mul_column": lambda x, y: x * y[:, :1],
+    "div": lambda x, y: x / y,
+    "div_column": lambda x, y: x / y[:, :1],
+    "div_number": lambda x, y: 2 / y + x,
+    "sub": lambda x, y: x - y,
+    "abs": lambda x, y: x.abs() + y,
+    "twice": lambda x, y: x * x + x * y,
+    "norm": lambda x, y: x.norm(dim=1, keepdim=True) + y,
+    "normalize": lambda x, y: F.normalize(x * (x > -1)) + y,
+    "cosine": lambda x, y: F.cosine_similarity(x, y)[:, None] + 0 * x,
+    "mse": lambda x, y: F.mse_loss(x, y, reduction="none"),
+    "masked": lambda x, y: x.masked_fill(y > 0.5, 2.0) * y,
+    "softsign": lambda x, y: F.softsign(x) + y,
+}
+
+
+@pytest.fixture(autouse=True)
+def _as_many_threads_as_before():
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def inputs(dtype):
+    random = np.random.default_rng(0)
+    x, y, g = (random.standard_normal(SHAPE).astype(dtype) for _ in range(3))
+    x[3] = 0
+    return x, y, g
+
+
+def gradients(rule, x, y, g, rows=slice(None)):
+    """Of these rows, for an incoming gradient, or (None) for that of a sum, which is one number in all places."""
+    x, y = (torch.tensor(array[rows]).requires_grad_() for array in (x, y))
+    result = rule(x, y)
+    if g is None:
+        result.sum().backward()
+    else:
+        result.backward(torch.tensor(g[rows]))
+    return x.grad.numpy(), y.grad.numpy()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("name", RULES)
+def test_large_and_small_arrays_have_the_same_gradients(name, dtype):
+    x, y, g = inputs(dtype)
+    for given in (g, None):
+        parts = [gradients(RULES[name], x, y, given, slice(i, i + PIECE)) for i in range(0, SHAPE[0], PIECE)]
+        for count in (1, 2, 4):
+            torch.set_num_threads(count)
+            whole = gradients(RULES[name], x, y, given)
+            for i, found in enumerate(whole):
+                np.testing.assert_array_equal(found, np.concatenate([part[i] for part in parts]))
+
+
+def test_large_results_are_those_of_small_ones():
+    x, y, _ = map(torch.tensor, inputs(np.float32))
+    for count in (1, 2, 4):
+        torch.set_num_threads(count)
+        for function in (F.softsign, lambda x: F.l1_loss(x, y[:len(x)], reduction="none")):
+            assert torch.equal(function(x)[:PIECE], function(x[:PIECE]))
+        for loss, exact in ((F.l1_loss, (x - y).abs().double()), (F.mse_loss, ((x - y) * (x - y)).double())):
+            assert abs(loss(x, y) - exact.mean()) < 1e-6 and abs(loss(x[:5], y[:5]) - exact[:5].mean()) < 1e-6
+
+
+def test_rules_of_large_arrays_are_differentiated_again():
+    torch.set_num_threads(2)
+    x, y, g = inputs(np.float64)
+    for name in ("mul", "div", "norm", "softsign"):
+        a, b = (torch.tensor(array + 3).requires_grad_() for array in (x, y))
+        first = torch.autograd.grad(RULES[name](a, b), (a, b), torch.tensor(g), create_graph=True)
+        assert all([np.array_equal(found.detach(), plain) for found, plain in
+                    zip(first, gradients(RULES[name], x + 3, y + 3, g))])
+        sum((found * found).sum() for found in first).backward()
+        assert a.grad.isfinite().all()
+
+
+def test_numbers_of_other_kinds_are_left_to_numpy():
+    torch.set_num_threads(2)
+    x = np.random.default_rng(0).standard_normal(SHAPE)
+    for dtype in (np.float16, np.complex64, np.int64):
+        array = x.astype(dtype)
+        for function, plain in ((arithmetic.product, array * array), (arithmetic.subtracted, array - array),
+                                (arithmetic.total, array + array)):
+            found = function(array, array)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, plain)
+        assert not arithmetic.is_large(array)
+    single = x.astype(np.float32)
+    assert arithmetic.is_large(single)
+    assert not arithmetic.is_large(single[:9]) and not arithmetic.is_large(torch.tensor(single))
+    for other in (x, 2, 0.1, np.float64(0.1), single[:, ::2].repeat(2, 1).T.copy().T):      # other dtypes and orders
+        found, plain = arithmetic.product(single, other), single * other
+        assert found.dtype == plain.dtype
+        np.testing.assert_array_equal(found, plain)
