@@ -135,6 +135,16 @@ def test_a_row_of_a_result_by_rows(name):
             assert (bits(function(x.t(), 0)) == bits(function(x, 1)).T).all()
 
 
+def test_the_logarithm_of_the_sum_of_a_row():
+    """Added to the row, so that it has an element in each place."""
+    rng = np.random.default_rng(0)
+    for trial in range(12):
+        torch.set_num_threads(threads.team.cores)
+        x = torch.from_numpy(rng.standard_normal(sizes(rng) if trial else (4500, 70)).astype(np.float32))
+        rows = [(f"row {i} alone", x[i].clone(), i) for i in rng.integers(len(x), size=4)]
+        check(lambda x: x.logsumexp(-1, True) + 0 * x, x, rng, rows, native.level() is not None)
+
+
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "layer_norm"])
 def test_a_row_in_double_precision(name):
     need_steady_doubles()

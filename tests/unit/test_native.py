@@ -78,6 +78,8 @@ def by_rows(width, seed, dtype):
     x[0, -1:], x[1], x[2, 0] = np.inf, -np.inf, np.nan
     with np.errstate(all="ignore"):
         yield from (softmax.softmax(x, 1), softmax.log_softmax(x, 1))
+        for dims in ((1,), (0,), (0, 1)):
+            yield torch.logsumexp(torch.tensor(x), dims, seed % 2 == 0).numpy()
 
 
 def activations(width, seed, dtype):

@@ -44,6 +44,18 @@ def test_empty():
     assert math.isnan(torch.zeros(0).mean().item())
     assert torch.zeros(2, 0).max(0).values.shape == (0,)
     assert torch.logsumexp(torch.zeros(2, 0), 1).tolist() == [-math.inf] * 2
+    for row, wanted in (([math.inf, 1], math.inf), ([-math.inf] * 2, -math.inf), ([-math.inf, 1], 1), ([3e38, 1], 3e38),
+                        ([math.inf, -math.inf], math.inf), ([1000, 999.5], 1000.4740770), ([-1000, -3000], -1000)):
+        for dtype in (torch.float32, torch.float64):
+            for times in (1, 40):              # of few and of many, which are not all in the vectors of one loop
+                x = torch.tensor([row[:1] + row[1:] * times], dtype=dtype)
+                more = math.log((1 + times * math.exp(-0.5)) / (1 + math.exp(-0.5))) if row[0] == 1000 else 0
+                if row[0] == -math.inf and row[1] == 1:
+                    more = math.log(times)
+                assert x.logsumexp(1).tolist() == pytest.approx([wanted + more], rel=1e-6)
+                for place in (0, -1):
+                    x[0, place] = math.nan
+                    assert x.logsumexp(1).isnan().all()
 
 
 def test_three_forms_of_max():

@@ -111,8 +111,8 @@ def complex_sizes(x):
 # ------------------------------------------------------------------ steps of derivative rules
 # Those of large arrays are shared among threads. For others, and for Tensors, the operators of Python take less time
 # and give the same bits.
-#: From so many bytes on an array is large.
-_LARGE = 1 << 19
+#: From so many bytes on an array is large, and a single operation is worth sharing.
+_LARGE, _SHARED = 1 << 17, 1 << 19
 
 
 def is_large(x):
@@ -125,7 +125,7 @@ def _shared(operation):
     on_threads = expression(lambda x, y: operation(x, y), 2)
 
     def compute(x, y):
-        if x.__class__ is np.ndarray and x.nbytes >= _LARGE and number() > 1 and is_large(x) and (
+        if x.__class__ is np.ndarray and x.nbytes >= _SHARED and number() > 1 and is_large(x) and (
                 y.__class__ is float or y.__class__ is int or y.__class__ is np.ndarray and y.dtype == x.dtype):
             return on_threads(x, y)
         return operation(x, y)
@@ -138,4 +138,4 @@ _negative = expression(lambda x: -x)
 
 def negated(x):
     """-x."""
-    return _negative(x) if number() > 1 and is_large(x) else -x
+    return _negative(x) if is_large(x) and x.nbytes >= _SHARED and number() > 1 else -x

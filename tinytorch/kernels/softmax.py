@@ -89,6 +89,18 @@ def log_softmax(x, axis):
     return result
 
 
+def log_of_sums(x, axes, keepdims):
+    """log(sum(exp(x))) over `axes`, in C; None where NumPy is to compute it."""
+    if type(x) is not np.ndarray or x.dtype != _FLOAT or not x.size or not axes:
+        return None
+    shape = x.shape
+    left = [i for i in range(x.ndim) if i not in axes]
+    width = math.prod([shape[i] for i in axes])
+    rows = np.ascontiguousarray(x.transpose(left + sorted(axes)))
+    kept = tuple([1 if i in axes else n for i, n in enumerate(shape) if keepdims or i not in axes])
+    return native.made("log_sums", kept, x.size // width, width, rows)
+
+
 def log_softmax_backward(g, y, axis):
     if axis == ():
         return as_array(g - g * np.exp(y))

@@ -149,6 +149,34 @@ void log_softmax(int64_t threads, int64_t rows, int64_t width, const float *x, f
     share(threads, rows, rows_in_piece(width), log_softmax_rows, &args);
 }
 
+/* log(sum(exp(x))), whose sum is kept in double precision. Rows with infinities have no largest number to subtract. */
+static void log_sums_of_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct rows *a = args;
+    const int64_t width = a->width;
+    for (int64_t row = first; row < last; row++) {
+        const float *restrict x = a->x + row * width;
+        float least, top = largest(x, width, &least);
+        double total = 0.0;
+        top = fabsf(top) == INFINITY ? 0.0f : top;
+        for (int64_t i = 0, end; i < width; i = end) {
+            float run = 0.0f;
+            end = end_of_run(i, width);
+            TOTAL(+, run)
+            for (int64_t j = i; j < end; j++)
+                run += normal_exp_of(x[j] - top);
+            total += run;
+        }
+        a->out[row] = (float)(top + log(total));
+    }
+}
+
+void log_sums(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
+{
+    struct rows args = {width, 0, out, x, NULL};
+    share(threads, rows, rows_in_piece(width), log_sums_of_rows, &args);
+}
+
 /* g - exp(y) sum(g). */
 static void log_softmax_backward_rows(const void *args, int64_t first, int64_t last)
 {

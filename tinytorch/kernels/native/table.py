@@ -43,6 +43,7 @@ KERNELS = {
     "softmax": (1, "rows width safe x[rows*width] >out[rows*width]"),
     "softmax_backward": (1, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "log_softmax": (1, "rows width x[rows*width] >out[rows*width]"),
+    "log_sums": (1, "rows width x[rows*width] >out[rows]"),
     "log_softmax_backward": (1, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "cross_entropy": (1, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width] >losses[rows+1]"),
     "cross_entropy_backward": (1, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width]"),

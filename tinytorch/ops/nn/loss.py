@@ -141,7 +141,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
 _distance = expression(lambda input, target: abs(input - target), 2)
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", repeats=True)
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The absolute difference; its derivative at 0 is 0. The other arguments are those of `mse_loss`.

@@ -12,8 +12,10 @@ from ...autograd.op import op, single
 from ...autograd.promotion import EXACT, converted, scalar_of, to_default, write_out
 from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name, warn
-from ...kernels import native
+from ...kernels import expressions, native, softmax
+from ...kernels.arithmetic import is_large
 from ...kernels.errstate import ignored
+from ...kernels.expressions import expression
 from ...kernels.extremes import range_of
 from ...kernels.layout import as_array
 from ...kernels.looks import all_between
@@ -244,11 +246,21 @@ def _rounding(array):
     return (lambda step: dt.widened(dt.narrowed(np.asarray(step)))) if array.dtype == dt.BFLOAT16 else lambda step: step
 
 
+_share_of_log = expression(lambda g, ans, input: g * expressions.exp(input - ans), 3)
+
+
+def _share_of_sum(g, ans, input, dim):
+    g, ans = spread(g, input.shape, dim), spread(ans, input.shape, dim)
+    return _share_of_log(g, ans, input) if is_large(input) else g * exp(input - ans).conj()
+
+
 @op(name="logsumexp", batches="dims", steps=True,
-    input=lambda g, ans, input, dim: spread(g, input.shape, dim) * exp(input - spread(ans, input.shape, dim)).conj(),
+    input=lambda g, ans, input, dim: _share_of_sum(g, ans, input, dim),
     in_bfloat16=True)     # the forward rounds bfloat16 itself
 def _logsumexp(input, dim, keepdim):
     step, input, own = _rounding(input), dt.widened(input), input
+    if own is input and (result := softmax.log_of_sums(input, dim, keepdim)) is not None:
+        return result
     if not input.size:
         result = np.log(_add(np.exp(input), dim, keepdim))
     else:
