@@ -74,6 +74,23 @@ def test_large_results_are_those_of_small_ones():
             assert abs(loss(x, y) - exact.mean()) < 1e-6 and abs(loss(x[:5], y[:5]) - exact[:5].mean()) < 1e-6
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_rows_and_distances_do_not_depend_on_threads(dtype):
+    x, y, _ = (torch.tensor(array).to(dtype) for array in inputs(np.float32))
+    wide = x.double().numpy()[:, None] - y.double().numpy()[:40]
+    distances = np.sqrt((wide * wide).sum(-1))
+    found = []
+    for count in (1, 2, 4):
+        torch.set_num_threads(count)
+        found.append((x.quantile(0.3, 1), x.logsumexp(1), torch.cdist(x, y)))
+        assert torch.equal(found[-1][0][:PIECE], x[:PIECE].quantile(0.3, 1))
+        assert torch.equal(found[-1][1][:PIECE], x[:PIECE].logsumexp(1))
+        np.testing.assert_allclose(found[-1][2][:, :40], distances, 1e-5)
+    np.testing.assert_allclose(found[0][0], np.quantile(x.numpy(), 0.3, 1), 1e-6)
+    for others in found[1:]:
+        assert all(map(torch.equal, found[0], others))
+
+
 def test_rules_of_large_arrays_are_differentiated_again():
     torch.set_num_threads(2)
     x, y, g = inputs(np.float64)

@@ -10,7 +10,9 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, converted, promoted, scalar_of, underivable
 from ...autograd.public import method, public, refuse
 from ...errors import C_NAMES, not_implemented, type_name
+from ...kernels import expressions
 from ...kernels.expressions import expression
+from ...kernels.linalg.products import dot
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.arithmetic import sub
@@ -172,6 +174,9 @@ def _euclidean_grad(g, x1, x2, ans):
     return x1 * ratio.sum(-1, keepdims=True) - ratio @ x2
 
 
+_root = expression(lambda squares: expressions.sqrt(expressions.maximum(squares, 0.0)))
+
+
 @op(name="euclidean_dist", steps=True, x1=_euclidean_grad,
     x2=lambda g, x1, x2, ans: _euclidean_grad(g.mT, x2, x1, ans.mT))
 def _euclidean_dist(x1, x2):
@@ -182,8 +187,9 @@ def _euclidean_dist(x1, x2):
     if half:
         one, two = (x.astype(np.float16).astype(np.float32) for x in (one, two))
     rows = np.concatenate([a * -2, one, np.ones_like(one)], -1)
-    squares = rows @ np.concatenate([b, np.ones_like(two), two], -1).mT
-    return np.sqrt(np.maximum(squares.astype(x1.dtype, copy=False), 0))
+    columns = np.concatenate([b, np.ones_like(two), two], -1).mT
+    squares = dot(rows, columns) if rows.ndim == columns.ndim == 2 else rows @ columns
+    return _root(squares.astype(x1.dtype, copy=False))
 
 
 _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")

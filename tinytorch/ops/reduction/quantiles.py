@@ -175,7 +175,9 @@ def _quantile_of_rows(array, q, dim, keepdim, interpolation):
         dim = check_dim(dim, array.ndim)
         shape = tuple([1 if i == dim else n for i, n in enumerate(array.shape) if keepdim or i != dim])
         rows = np.ascontiguousarray(in_last_place(array, dim))
-    ranked = picked(rows, rows.argsort(-1, "stable"), rows.ndim - 1)
+    last = rows.ndim - 1
+    order = kernels.sorted_along(rows, last)
+    ranked = picked(rows, rows.argsort(-1, "stable") if order is None else order, last)
     if any_nan(ranked[..., -1:]):
         return None
     rank = q * q.dtype.type(ranked.shape[-1] - 1)
