@@ -184,3 +184,22 @@ def test_matrix_exp_of_a_rotation(angle):
     c, s = math.cos(angle), math.sin(angle)
     torch.testing.assert_close(found, torch.tensor([[c, -s], [s, c]], dtype=torch.float64), rtol=0,
                                atol=1e-15 * (1 + angle))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 3, 4, 4)])
+def test_the_gradient_of_matrix_exp(dtype, shape):
+    """That of arrays, which reads half of a block matrix, is that of the whole one, which can be differentiated again,
+    and the slope along any direction."""
+    torch.manual_seed(0)
+    for size in (0.1, 3.0):
+        x = (torch.randn(shape, dtype=dtype) * size).requires_grad_()
+        g, direction = torch.randn(shape, dtype=dtype), torch.randn(shape, dtype=dtype)
+        found, = torch.autograd.grad(x.matrix_exp(), x, g)
+        again, = torch.autograd.grad(x.matrix_exp(), x, g, create_graph=True)
+        torch.testing.assert_close(found, again.detach(), rtol=1e-12, atol=1e-12)
+        with torch.no_grad():
+            step = 1e-6 * direction
+            slope = ((x + step).matrix_exp() - (x - step).matrix_exp()) / 2e-6
+            assert (g.conj() * slope).sum().real.item() == pytest.approx(
+                (found.conj() * direction).sum().real.item(), rel=1e-5)

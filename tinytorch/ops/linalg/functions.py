@@ -269,30 +269,45 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 @op(name="linalg_matrix_exp", batches="leading", input=lambda g, input: _exp_grad(g, input))
 def _matrix_exp(input):
     """Scaling and squaring of a Taylor series, in double precision. Its 16 terms are computed in groups of four, each a
-    sum of the first powers. This takes 6 products of matrices (Paterson and Stockmeyer)."""
-    n = input.shape[-1]
+    sum of the first powers. This takes 6 products of matrices (Paterson and Stockmeyer).
+
+    For arrays (A E) twice as wide as high it is the upper half of the exponential of the block matrix (A E; 0 A)."""
+    n, width = input.shape[-2:]
+    times = np.matmul if n == width else _times_blocks
     x = input.astype(np.result_type(input.dtype, np.float64))
     sizes = np.abs(x).sum(-2)
+    if n < width:
+        sizes = sizes[..., :n] + sizes[..., n:]
     size = sizes.max(initial=0, where=np.isfinite(sizes))
     squarings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 else 0
     x = x / 2.0 ** squarings
-    square = np.matmul(x, x)
-    powers = np.broadcast_to(np.eye(n, dtype=x.dtype), x.shape), x, square, np.matmul(square, x)
-    fourth, result = np.matmul(square, square), 0
+    square = times(x, x)
+    powers = np.broadcast_to(np.eye(n, width, dtype=x.dtype), x.shape), x, square, times(square, x)
+    fourth, result = times(square, square), 0
     for k in range(12, -1, -4):                # |x| <= 1/2: the omitted terms are below 1e-18
         part = powers[3] / factorial(k + 3)
         for i in (2, 1, 0):
             part += powers[i] / factorial(k + i)
-        result = np.matmul(result, fourth) + part if k < 12 else part
+        result = times(result, fourth) + part if k < 12 else part
     for _ in range(squarings):
-        result = np.matmul(result, result)
+        result = times(result, result)
     return result.astype(input.dtype)
+
+
+def _times_blocks(x, y):
+    """The upper half of the product of two block matrices (A E; 0 A), of which the upper halves are given."""
+    n = x.shape[-2]
+    result = np.matmul(x[..., :n], y)
+    result[..., n:] += np.matmul(x[..., n:], y[..., :n])
+    return result
 
 
 def _exp_grad(g, input):
     """The upper right corner of exp of the block matrix (A^H g; 0 A^H): Higham, Functions of Matrices, theorem 3.6."""
     n, A = input.shape[-1], mT(input)
     size = float(np.abs(raw(g)).max(initial=0)) or 1.0             # with a large g, exp(A) would lose digits
+    if not isinstance(g, Tensor):
+        return _matrix_exp.op.forward(np.concatenate([A, g * (1 / size)], -1))[..., n:] * size
     return _matrix_exp(_blocks(A, g * (1 / size)))[..., :n, n:] * size
 
 
