@@ -10,7 +10,9 @@ from .expressions import expression
 from .layout import operand_order
 from .rows import around
 from .threads import number
+from .ufuncs import shared
 
+_UFUNCS = {"add_each": np.add, "sub_each": np.subtract, "mul_each": np.multiply, "div_each": np.true_divide}
 _FLOAT, _LONG = np.dtype(np.float32), np.dtype(np.int64)
 #: Below so many elements of the first operand NumPy is faster than C.
 MANY = 16384 if native.level() else sys.maxsize
@@ -22,9 +24,11 @@ _WIDE = 8
 
 def many(name, x, y):
     """The result of the kernel `name` for `x`, which has at least `MANY` elements, and `y`: a number, or an array with
-    the shape of `x` or of its last dimensions. None where NumPy is to compute it."""
+    the shape of `x` or of its last dimensions. None where NumPy is to compute it on this thread."""
+    if x.dtype != _FLOAT:
+        return shared(_UFUNCS[name], x, y) if number() > 1 else None
     if y.__class__ is float or y.__class__ is int:
-        if x.size < _MORE or number() == 1 or x.dtype != _FLOAT:
+        if x.size < _MORE or number() == 1:
             return None
         y = np.array([y], _FLOAT)
     elif type(y) is not np.ndarray:

@@ -96,7 +96,7 @@ def _add(input, other):
         return _add_halves(input, other)
     if input.size >= MANY and (result := many("add_each", input, other)) is not None:
         return result
-    return shared(np.add, input, other)
+    return input + other
 
 
 def _is_bool(x):
@@ -120,7 +120,7 @@ def _sub(input, other):
         return _sub_halves(input, other)
     if input.size >= MANY and (result := many("sub_each", input, other)) is not None:
         return result
-    return shared(np.subtract, input, other)
+    return input - other
 
 
 @binary(input=lambda g: -g, other=lambda g: g, name="rsub.1", stored=dt.ONLY_COMPLEX32, kernel="add_stub")
@@ -257,8 +257,8 @@ def positive(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ products and quotients
-@binary(input=lambda g, other: product(g, conj(other)),
-        other=lambda g, input: product(g, conj(input)),
+@binary(input=lambda g, other: g * conj(other),
+        other=lambda g, input: g * conj(input),
         inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", numbers="any",
         wide_scalar=True, repeats=True, ufunc=np.multiply, in_bfloat16=_mul_halves, stored=dt.ONLY_STORED)
 def mul(input, other):
@@ -273,7 +273,7 @@ def mul(input, other):
         return _mul_halves(input, other)
     if input.size >= MANY and (result := many("mul_each", input, other)) is not None:
         return result
-    return shared(np.multiply, input, other)
+    return input * other
 
 
 _of_divisor = expression(lambda g, input, other: -g * (input / other / other), 3)
@@ -290,7 +290,7 @@ def _true_divide(input, other):
         return _div_halves(input, other)
     if input.size >= MANY and (result := many("div_each", input, other)) is not None:
         return result
-    return shared(np.true_divide, input, other)
+    return np.true_divide(input, other)
 
 
 def _check_divisor(name, input, other):
