@@ -15,7 +15,7 @@ from ...autograd.public import method, public, reflected
 from ...autograd.record_dtypes import in_float32
 from ...errors import not_implemented
 from ...kernels import expressions
-from ...kernels.arithmetic import MANY, is_large, many, negated, product, quotient, whole_quotients
+from ...kernels.arithmetic import MANY, is_large, many, negated, quotient, whole_quotients
 from ...kernels.expressions import expression, where
 from ...kernels.looks import all_true
 from ...kernels.ufuncs import shared
