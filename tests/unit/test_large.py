@@ -72,6 +72,11 @@ def test_large_results_are_those_of_small_ones():
             assert torch.equal(function(x)[:PIECE], function(x[:PIECE]))
         for loss, exact in ((F.l1_loss, (x - y).abs().double()), (F.mse_loss, ((x - y) * (x - y)).double())):
             assert abs(loss(x, y) - exact.mean()) < 1e-6 and abs(loss(x[:5], y[:5]) - exact[:5].mean()) < 1e-6
+        for reduction in ("mean", "sum"):      # the differences are kept for a derivative alone
+            recorded = F.mse_loss(x.clone().requires_grad_(), y, reduction=reduction)
+            assert torch.equal(F.mse_loss(x, y, reduction=reduction), recorded.detach())
+        with pytest.warns(UserWarning, match="target size"):
+            assert abs(F.mse_loss(x, y[:1]) - (x - y[:1]).double().square().mean()) < 1e-6
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -89,6 +94,24 @@ def test_rows_and_distances_do_not_depend_on_threads(dtype):
     np.testing.assert_allclose(found[0][0], np.quantile(x.numpy(), 0.3, 1), 1e-6)
     for others in found[1:]:
         assert all(map(torch.equal, found[0], others))
+
+
+def test_gradients_that_are_not_copied():
+    """They have the shape of the input from the start, so that they become the gradient of a leaf themselves."""
+    x = torch.randn(3, 4, 16, 16, requires_grad=True)
+    mean, variance = torch.randn(4), torch.rand(4) + 1
+    for function in (lambda x: F.batch_norm(x, mean, variance), lambda x: F.adaptive_max_pool2d(x, 1),
+                     lambda x: F.adaptive_max_pool2d(x, 2)):
+        x.grad = None
+        y = function(x)
+        g = torch.randn(y.shape)
+        y.backward(g)
+        assert x.grad.numpy().base is None or x.grad.numpy().base.base is None
+        if y.shape == x.shape:
+            torch.testing.assert_close(x.grad, g / (variance + 1e-5).sqrt()[:, None, None])
+        else:
+            torch.testing.assert_close(x.grad.sum((2, 3)), g.sum((2, 3)))
+            assert (x.grad != 0).sum() == g.numel()
 
 
 def test_rules_of_large_arrays_are_differentiated_again():

@@ -111,7 +111,10 @@ def scale_shift_backward(g, wanted, x, weight, mean, rate):
     rows, _ = _by_channel(x)
     g_input = g_weight = None
     if wanted[0]:
-        g_input = (g * (rate if weight is None else rate * weight).reshape(spread)).reshape(x.shape)
+        scale = rate if weight is None else rate * weight
+        g_input = native.made("scale_shift", x.shape, *g.shape, g, scale, None) if g.ndim == 3 else None
+        if g_input is None:
+            g_input = (g * scale.reshape(spread)).reshape(x.shape)
     if wanted[1]:
         g_weight = _channel_dot(g, rows - mean.reshape(spread)) * rate
     return g_input, g_weight, _channel_sum(g) if wanted[2] else None

@@ -199,7 +199,7 @@ def max_indices(x, ans, kernel, stride, padding, dilation):
 def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
     """The gradient of `x`, whose max pooling is `ans`: each element of `g` goes to the first maximum of its window."""
     if x.dtype.kind == dt.NATIVE and _any_nan(ans):
-        return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
+        return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:], x.shape[:1])
     inside = _apart(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     if inside is not None:
         result = native.made("max_pool_backward", x.shape, len(x), *inside, x, ans, g)
@@ -237,10 +237,11 @@ def max_pool_pick(x, ans, values, kernel, stride, padding, dilation):
     return gather(max_indices(x, ans, kernel, stride, padding, dilation), values)
 
 
-def scatter(indices, g, size):
-    """`g` (M, ...) added up at flat positions `indices` of images of `size`."""
+def scatter(indices, g, size, leading):
+    """`g` (M, ...) added up at flat positions `indices` of images of `size`, with the axes `leading` before them."""
+    shape = (*leading, *size)
     try:
-        sums = native.made("add_along", (len(g), *size), len(g), prod(size), prod(g.shape[1:]), 1, g, indices, None)
+        sums = native.made("add_along", shape, len(g), prod(size), prod(g.shape[1:]), 1, g, indices, None)
         if sums is not None:
             return sums
     except IndexError:
@@ -250,7 +251,7 @@ def scatter(indices, g, size):
     result = np.zeros(len(g) * prod(size), g.dtype)
     rows = (np.arange(len(g)) * prod(size)).reshape((-1,) + (1,) * (g.ndim - 1))
     add_flat(result, (rows + indices).reshape(-1), g.reshape(-1))
-    return result.reshape((len(g),) + tuple(size))
+    return result.reshape(shape)
 
 
 def gather(indices, values):

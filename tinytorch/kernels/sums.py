@@ -33,12 +33,12 @@ def add_up(x, axes, keepdims=False):
     return np.add.reduce(x, axis=axes, keepdims=keepdims)
 
 
-def sum_of_squares(x):
-    """The sum of the squares of a contiguous vector, which are rounded to float32, in C; None where NumPy is to compute
-    it."""
+def sum_of_squares(x, y=None):
+    """The sum of the squares of a contiguous vector, or of its differences from another one, which are rounded to
+    float32, in C; None where NumPy is to compute it."""
     n = x.size
     pieces = -(-n // PIECE)
-    found = native.made("sums_of_squares", (pieces,), n, PIECE, pieces, x)
+    found = native.made("sums_of_squares", (pieces,), n, PIECE, pieces, x, y)
     return None if found is None else np.float32(np.add.reduce(found))
 
 

@@ -3,7 +3,7 @@ so that errors grow like those of pairwise summation. */
 #include "halves.h"
 #include "reduce.h"
 
-struct sums { int64_t rows, width, grain; const float *x; float *out; double *parts; };
+struct sums { int64_t rows, width, grain; const float *x, *y; float *out; double *parts; };
 
 static void sums_of_rows(const void *args, int64_t first, int64_t last)
 {
@@ -22,7 +22,7 @@ static void sums_of_pieces(const void *args, int64_t first, int64_t last)
 void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
               double *parts, float *out)
 {
-    struct sums args = {rows, width, grain, x, out, parts};
+    struct sums args = {rows, width, grain, x, NULL, out, parts};
     if (!parts) {
         share(threads, rows, light_rows_in_piece(width), sums_of_rows, &args);
         return;
@@ -41,17 +41,22 @@ static void squares_of_pieces(const void *args, int64_t first, int64_t last)
     double total = 0.0;
     for (int64_t i = first, run; i < last; i += run) {
         run = last - i < BLOCK_OF_SUM ? last - i : BLOCK_OF_SUM;
-        for (int64_t j = 0; j < run; j++)
+        for (int64_t j = 0; j < run && !s->y; j++)
             squares[j] = s->x[i + j] * s->x[i + j];
+        for (int64_t j = 0; j < run && s->y; j++) {
+            const float apart = s->x[i + j] - s->y[i + j];
+            squares[j] = apart * apart;
+        }
         total += short_sum(squares, run);
     }
     s->parts[first / s->grain] = total;
 }
 
-/* The sums of the squares of pieces of `grain` numbers. */
-void sums_of_squares(int64_t threads, int64_t n, int64_t grain, int64_t pieces, const float *x, double *out)
+/* The sums of the squares of pieces of `grain` numbers, or of their differences from `y`. */
+void sums_of_squares(int64_t threads, int64_t n, int64_t grain, int64_t pieces, const float *x, const float *y,
+                     double *out)
 {
-    const struct sums args = {1, n, grain, x, NULL, out};
+    const struct sums args = {1, n, grain, x, y, NULL, out};
     if (pieces == (n + grain - 1) / grain)
         share(threads, n, grain, squares_of_pieces, &args);
 }
@@ -183,7 +188,7 @@ static void sums_of_columns(const void *args, int64_t first, int64_t last)
 void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
                  float *parts)
 {
-    struct sums args = {rows, width, grain, x, parts, NULL};
+    struct sums args = {rows, width, grain, x, NULL, parts, NULL};
     share(threads, rows, grain, sums_of_columns, &args);
     for (int64_t piece = 1; piece < pieces; piece++)
         for (int64_t i = 0; i < width; i++)

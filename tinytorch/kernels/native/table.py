@@ -238,7 +238,7 @@ KERNELS = {
     "mean_pool_backward": (1, "images height width high wide rows columns whole .divisor g[images*rows*columns] "
                            ">out[images*max(height,high*rows)*max(width,wide*columns)]"),
     "row_sums": (1, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
-    "sums_of_squares": (8192, "n grain pieces x[n] >out[pieces]:f8"),
+    "sums_of_squares": (8192, "n grain pieces x[n] ?y[n] >out[pieces]:f8"),
     "column_sums": (1, "rows width grain pieces x[rows*width] >out[pieces*width]"),
     "whole_sums": (1, "rows width x[rows*width]:int64 >out[rows]:i8"),
     **{name + "_variances": (1, f"rows width grain root .freedom:f8 x[rows*width] >out[{size}]")

@@ -49,7 +49,8 @@ def in_c_order(x, n):
 def back(x, like, n=None):
     """Images `x` with the leading axes of array `like`. If `like` has `n` spatial axes and channels last in memory, the
     result is a copy with channels last."""
-    x = x.reshape(like.shape[:like.ndim - x.ndim + 1] + x.shape[1:])
+    shape = like.shape[:like.ndim - x.ndim + 1] + x.shape[1:]
+    x = x if x.shape == shape else x.reshape(shape)            # a new array can become the gradient of a leaf itself
     if n is None or like.strides[-n - 1] > like.strides[-1]:
         return x
     if n == 3 and x.ndim == 4 and not like.flags.c_contiguous and np.moveaxis(like, 0, -1).flags.c_contiguous:
@@ -122,7 +123,8 @@ def _max_pool_pick(top, kernel, stride, padding, dilation, input, values):
 def scatter(last, size, indices, grad):
     """`grad` added up at flat positions `indices` of images of `size`, with channels last in memory if `last`."""
     n = len(size)
-    result = back(kernels.scatter(images(indices, n), images(grad, n), size), grad, n if grad.ndim == n + 1 else None)
+    result = kernels.scatter(images(indices, n), images(grad, n), size, grad.shape[:-n])
+    result = back(result, grad, n if grad.ndim == n + 1 else None)
     return in_channels_last(result) if last else result
 
 
