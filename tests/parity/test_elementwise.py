@@ -114,6 +114,23 @@ def test_binary_gradient(name):
     compare(gradients, 1e-9, history=False)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_gradients_of_limits(dtype):
+    row, column = [1.0, -0.0, 2.0, NAN, INF, 3.0], [[0.0], [2.0], [NAN], [-INF]]
+    for f in (lambda m, x, y: m.maximum(x, y), lambda m, x, y: m.minimum(x, y), lambda m, x, y: m.minimum(x, x) + y,
+              lambda m, x, y: x.clamp(0, 2) + y, lambda m, x, y: x.clamp(2) + y, lambda m, x, y: x + y.clamp(max=0),
+              lambda m, x, y: x.clamp(3, 1) + y, lambda m, x, y: m.where(x > y, x, y) + m.where(x > y, 0.0, x)):
+        def gradients(m):
+            x, y = (make(m, data, dtype, requires_grad=True) for data in (row, column))
+            found = f(m, x, y)
+            g = m.arange(24.0).reshape(4, 6).to(found.dtype) / 3 - 1
+            first = m.autograd.grad(found, (x, y), g, retain_graph=True)
+            g.requires_grad_()
+            again = m.autograd.grad(found, (x, y), g, create_graph=True)
+            return *first, *m.autograd.grad([t.sum() for t in again], g)
+        compare(gradients, 1e-2 if dtype == "bfloat16" else 2e-3 if dtype == "float16" else 1e-6)
+
+
 def gradient(m, f, *data, dtype="float64"):
     inputs = [make(m, d, dtype, requires_grad=True) for d in data]
     return m.autograd.grad(f(*inputs).sum(), inputs)

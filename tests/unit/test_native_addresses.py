@@ -9,7 +9,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import random
-from tinytorch.kernels import arithmetic, copies, halves, native
+from tinytorch.kernels import arithmetic, copies, halves, masks, native
 from tinytorch.kernels.expressions import EXPRESSIONS
 from tinytorch.kernels.linalg import lapack, products
 from tinytorch.kernels.native import objects
@@ -58,6 +58,8 @@ def others(width, seed, dtype):
     yield (half @ half).float().numpy()
     yield torch.tensor(draws(seed, 9000)).double().float().numpy()
     yield torch.tensor(draws(seed, 9000) * 99).long().float().numpy()
+    yield torch.tensor(draws(seed, 9000)).bool().numpy()
+    yield masks.chosen(x > 0, x, -x)
     whole = torch.arange(1, 701)
     yield torch.floor_divide(whole, whole.flip(0)).numpy()
     yield whole.max().numpy()
@@ -135,7 +137,7 @@ def replayed(monkeypatch):
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
-    for name in ("MANY", "_MORE"):
+    for name in ("MANY", "MORE"):
         monkeypatch.setattr(arithmetic, name, 0)
     return counted
 

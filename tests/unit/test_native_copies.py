@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import tinytorch as torch
-from tinytorch.kernels import arithmetic, copies, native
+from tinytorch.kernels import arithmetic, copies, masks, native
 
 from .test_native import draws, needs_library
 
@@ -16,7 +16,7 @@ OPERATORS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.tr
 @pytest.fixture
 def any_size(monkeypatch):
     """C does what it can, however few elements there are. Returns the kernels that ran."""
-    for module, names in ((copies, ("_FEW", "_MANY")), (arithmetic, ("MANY", "_MORE"))):
+    for module, names in ((copies, ("_FEW", "_MANY")), (arithmetic, ("MANY", "MORE"))):
         for name in names:
             monkeypatch.setattr(module, name, 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
@@ -169,3 +169,149 @@ def test_gradient_that_lies_across(any_size):
     any_size.clear()
     turned.backward(g)
     assert any_size == ["copy"] and x.grad.stride() == (90, 1) and torch.equal(x.grad, g.t())
+
+
+#: Of more bytes than those that C writes past the caches.
+FAR = (1 << 21) + 12345
+
+
+@needs_library
+def test_bytes_are_copied(any_size):
+    """Arrays without gaps of any dtype, at any place in memory, on any number of threads."""
+    for dtype in (np.float32, np.float64, np.int64, np.int16, np.uint8, bool, np.complex64, np.float16,
+                  torch.bfloat16.numpy):
+        memory = np.random.default_rng(0).integers(0, 2, FAR * np.dtype(dtype).itemsize // 2 * 2, np.uint8).view(dtype)
+        for x in (memory, memory[1:], memory[3:1 << 20].reshape(-1, 1), memory[:3 << 18].reshape(3, -1, 64).T):
+            for n in (1, 2, 4):
+                torch.set_num_threads(n)
+                found, other = copies.copied(x), np.zeros_like(x)
+                copies.write(other, x)
+                for y in (found, other):
+                    assert y.strides == x.strides and y.dtype == x.dtype and not np.shares_memory(x, y)
+                    assert y.tobytes() == x.tobytes()
+    assert any_size.count("copy_bytes") > 50
+
+
+@needs_library
+def test_copies_of_tensors(any_size):
+    x = torch.tensor(draws(0, 1100, 2001, special=True))
+    for n in (1, 2, 4):
+        torch.set_num_threads(n)
+        for y in (x, x[3:], x[:, ::2], x.t(), x.half(), x.to(torch.bfloat16), x.long()):
+            any_size.clear()
+            clone, target = y.clone(), torch.zeros(y.shape, dtype=y.dtype)
+            before = target._version
+            assert target.copy_(y) is target and target._version == before + 1
+            for z in (clone, target):
+                assert (z.contiguous().view(torch.int16) == y.contiguous().view(torch.int16)).all()
+        assert x.clone()._array.base is None and "copy_bytes" in any_size
+    leaf = torch.ones(1100, 2001, requires_grad=True)
+    (leaf.view(-1) * 1).backward(x.view(-1))
+    assert torch.equal(leaf.grad.nan_to_num(), x.nan_to_num())
+
+
+def test_repeated_tensors():
+    before = torch.get_num_threads()
+    try:
+        for n in (1, 2, 4):
+            torch.set_num_threads(n)
+            for shape, counts in (
+                    ((700, 900), (2, 1)), ((700, 900), (4, 1, 1)), ((3, 5), (700, 70)), ((40,), (20000,)),
+                    ((70000,), (3, 11)), ((1, 1), (999, 999)), ((30, 1, 40), (1, 50, 7)), ((0, 4), (3, 2)),
+                    ((600, 5), (0, 3)), ((64, 32), (1, 1)), ((2, 70000), (1, 1, 3)), ((800, 3), (1, 300))):
+                for x in (draws(0, *shape, special=True), draws(0, *shape).astype(np.int64)):
+                    found = torch.tensor(x).repeat(*counts)
+                    np.testing.assert_array_equal(found.numpy(), np.tile(x, counts))
+                    assert found.is_contiguous() and not np.shares_memory(found.numpy(), x)
+    finally:
+        torch.set_num_threads(before)
+
+
+@needs_library
+def test_results_past_the_caches():
+    """An element does not depend on the number of elements, nor on the place of the result in memory."""
+    before, functions = torch.get_num_threads(), torch.nn.functional
+    x = torch.tensor(draws(0, FAR, special=True))
+    y, slope = torch.tensor(draws(1, FAR)), torch.tensor([0.25])
+    try:
+        for name, function in (
+                ("leaky_relu", lambda a, b: functions.leaky_relu(a)), ("prelu", lambda a, b: functions.prelu(a, slope)),
+                ("gelu", lambda a, b: functions.gelu(a)), ("clamp", lambda a, b: a.clamp(-1, 1)),
+                ("clamp_", lambda a, b: a.clone().clamp_(-1, 1)), ("add", lambda a, b: a + b),
+                ("mul", lambda a, b: a * 3.0), ("silu", lambda a, b: functions.silu(a.double())),
+                ("where", lambda a, b: torch.where(a > 0, a, b))):
+            part, last = function(x[:5000].clone(), y[:5000].clone()), function(x[-999:].clone(), y[-999:].clone())
+            for n in (1, 2, 4):
+                torch.set_num_threads(n)
+                found = function(x, y).numpy()
+                np.testing.assert_array_equal(found[:5000], part.numpy(), name)
+                np.testing.assert_array_equal(found[-999:], last.numpy(), name)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_moves_past_the_caches():
+    before = torch.get_num_threads()
+    x, y = draws(0, 1501, 1403, special=True), draws(1, 1501, 1403)
+    a, b = torch.tensor(x), torch.tensor(y)
+    try:
+        for n in (1, 2, 4):
+            torch.set_num_threads(n)
+            for found, wanted in (
+                    (torch.cat([a, b]), np.concatenate([x, y])), (torch.cat([a, b], 1), np.concatenate([x, y], 1)),
+                    (torch.stack([a, b]), np.stack([x, y])), (a.flip(0), x[::-1]), (a.flip(1), x[:, ::-1]),
+                    (a.roll(700, 0), np.roll(x, 700, 0)), (a.roll(700, 1), np.roll(x, 700, 1)),
+                    (a.rot90(), np.rot90(x)),
+                    (torch.nn.functional.pad(a, (3, 4, 5, 6)), np.pad(x, ((5, 6), (3, 4)))),
+                    (a[:, 1:].contiguous(), x[:, 1:]), (a.t().contiguous(), x.T), (a.bool(), x.astype(bool)),
+                    (a.expand(2, -1, -1).contiguous(), np.stack([x, x])), (a[:, None].expand(-1, 2, -1).clone(),
+                                                                           np.stack([x, x], 1))):
+                np.testing.assert_array_equal(found.numpy(), wanted)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_updates_of_tensors():
+    """In place, on any number of threads."""
+    before = torch.get_num_threads()
+    x, y = draws(0, 1100, 2001, special=True), draws(1, 1100, 2001)
+    try:
+        with np.errstate(all="ignore"):
+            for n in (1, 2, 4):
+                torch.set_num_threads(n)
+                for name, ufunc in OPERATORS.items():
+                    for other in (y, 2.5, 3, y[:1, :1], y[0], y[:, :1], np.array(2, np.float32), x):
+                        found = torch.tensor(x)
+                        operand = other if type(other) is not np.ndarray else torch.tensor(other)
+                        if other is x:
+                            operand = found
+                        version = found._version
+                        assert getattr(found, name + "_")(operand) is found and found._version == version + 1
+                        np.testing.assert_array_equal(found.numpy(), ufunc(x, other), name)
+                    whole = torch.tensor(x)
+                    getattr(whole[:, ::2], name + "_")(0.5)
+                    np.testing.assert_array_equal(whole[:, ::2].numpy(), ufunc(x[:, ::2], np.float32(0.5)))
+                    np.testing.assert_array_equal(whole[:, 1::2].numpy(), x[:, 1::2])
+                with pytest.raises(RuntimeError, match="doesn't match the broadcast shape|must match"):
+                    torch.tensor(x).add_(torch.ones(3))
+    finally:
+        torch.set_num_threads(before)
+
+
+@needs_library
+def test_elements_chosen_by_a_mask(any_size):
+    x, y = draws(0, 70, 90, special=True), draws(1, 70, 90, special=True)
+    mask = draws(2, 70, 90) > 0
+    for n in (1, 2, 4):
+        torch.set_num_threads(n)
+        for a, b in ((x, y), (x, 0.5), (-0.0, y), (y, np.array(np.nan, np.float32))):
+            found, wanted = masks.chosen(mask, a, b), np.where(mask, a, b).astype(np.float32)
+            assert found.dtype == np.float32
+            np.testing.assert_array_equal(found, wanted)
+            np.testing.assert_array_equal(np.signbit(found), np.signbit(wanted))
+    assert any_size == ["choose"] * 12
+    for m, a, b in ((mask, x.astype(np.float64), y), (mask, x, y[0]), (mask.T, x.T, 0.0), (mask, 1.0, 2.0),
+                    (mask, x, 1)):
+        found, wanted = masks.chosen(m, a, b), np.where(m, a, b)
+        assert found.dtype == wanted.dtype
+        np.testing.assert_array_equal(found, wanted)

@@ -49,6 +49,7 @@ def programs():
     yield lambda: (long.std(0), long.var(1), long.long().sum(1), long.histc(min=-1, max=1))
     yield lambda: (long.bfloat16() @ long.bfloat16().T, F.gelu(x.half()), long.double(), F.mse_loss(long, long + 1))
     yield lambda: (torch.complex(long, long).abs(), torch.bincount(index.reshape(-1)))
+    yield lambda: (torch.where(long > 0, long, 0.0), long.bool())
     yield lambda: (long.half().sum(1), torch.linalg.vector_norm(long, 3, 1))
     yield lambda: (long.T.contiguous(), torch.cat((long, long)), long + long, long - 1, long * long, long / long[0])
     yield lambda: (torch.exp(long), torch.log(long.abs()), torch.tanh(long), torch.erf(long), F.silu(long))

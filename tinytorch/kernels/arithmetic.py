@@ -16,8 +16,9 @@ _UFUNCS = {"add_each": np.add, "sub_each": np.subtract, "mul_each": np.multiply,
 _FLOAT, _LONG = np.dtype(np.float32), np.dtype(np.int64)
 #: Below so many elements of the first operand NumPy is faster than C.
 MANY = 16384 if native.level() else sys.maxsize
-#: The same for two operands of one shape, or for a number as the second one. There NumPy is as fast on one thread.
-_MORE = 1 << 17
+#: The same for two operands of one shape, or for a number as the second one. There NumPy is as fast on one thread,
+#: unless there are _FAR elements, which C writes past the caches.
+_MORE, _FAR = 1 << 17, 1 << 21
 #: Elements of a row of which NumPy begins a loop of its own, and from how many on that does not matter.
 _WIDE = 8
 
@@ -28,7 +29,7 @@ def many(name, x, y):
     if x.dtype != _FLOAT:
         return shared(_UFUNCS[name], x, y) if number() > 1 else None
     if y.__class__ is float or y.__class__ is int:
-        if x.size < _MORE or number() == 1:
+        if x.size < _MORE or x.size < _FAR and number() == 1:
             return None
         y = np.array([y], _FLOAT)
     elif type(y) is not np.ndarray:
@@ -36,7 +37,7 @@ def many(name, x, y):
     elif y.shape == x.shape:
         if not (x.flags.c_contiguous and y.flags.c_contiguous):
             return _by_rows(name, x, y)
-        if x.size < _MORE or number() == 1:
+        if x.size < _MORE or x.size < _FAR and number() == 1:
             return None
     elif y.shape == (*x.shape[:-1], 1):
         return _down(name, x, y)

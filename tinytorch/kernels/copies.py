@@ -16,8 +16,32 @@ _FEW, _SHORT, _MANY = max(4096, native.LEAST), 64, max(1 << 18, native.LEAST)
 _ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
+def copied(x):
+    """A copy of an array without gaps, in its memory order."""
+    if x.nbytes < native.LEAST_OF["copy_bytes"] or type(x) is not np.ndarray:
+        return x.copy("K")
+    result = np.empty_like(x)
+    native.run("copy_bytes", x.nbytes, _bytes_of(x), _bytes_of(result))
+    return result
+
+
+def write(target, x):
+    """Writes an array into another one of its shape and dtype, which lies apart from it."""
+    if x.nbytes >= native.LEAST_OF["copy_bytes"] and type(x) is type(target) is np.ndarray and (
+            x.flags.c_contiguous and target.flags.c_contiguous):
+        native.run("copy_bytes", x.nbytes, _bytes_of(x), _bytes_of(target))
+    else:
+        np.copyto(target, x)
+
+
+def _bytes_of(x):
+    return x.ravel("K").view(bool)
+
+
 def in_rows(x):
     """A copy in C order."""
+    if x.flags.c_contiguous:
+        return copied(x)
     if x.dtype == _FLOAT and 0 in x.strides and x.size and type(x) is np.ndarray:
         runs = _runs(x.shape, x.strides)
         if runs is not None and (made := native.made("repeat_rows", x.shape, *runs[:3], x[runs[3]])) is not None:

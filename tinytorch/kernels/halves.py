@@ -1,4 +1,4 @@
-"""Conversions between 16-bit floats and float32, and float32 and float64 or int64, in C (native/convert.c). NumPy
+"""Conversions between 16-bit floats and float32, and float32 and float64, int64 or bool, in C (native/convert.c). NumPy
 converts the former one number at a time, or in many passes. `dtypes.py` and `kinds/record_dtypes.py`, which must not
 import this file, are given its function."""
 from functools import lru_cache
@@ -9,14 +9,16 @@ from ..kinds import record_dtypes as stored
 from . import native
 from .threads import free, team
 
-_FLOAT, _HALF, _BITS, _DOUBLE, _LONG = map(np.dtype, (np.float32, np.float16, np.uint16, np.float64, np.int64))
+_FLOAT, _HALF, _BITS, _DOUBLE, _LONG, _BOOL = map(
+    np.dtype, (np.float32, np.float16, np.uint16, np.float64, np.int64, bool))
 #: The longest row of `softmax` in C.
 _WIDEST = 4096
 #: The kernels and their (source dtype, target dtype).
 _KERNELS = {"bfloat16_to_float": (stored.BFLOAT16, _FLOAT), "float_to_bfloat16": (_FLOAT, stored.BFLOAT16),
             "half_to_float": (_HALF, _FLOAT), "float_to_half": (_FLOAT, _HALF),
             "float_to_double": (_FLOAT, _DOUBLE), "double_to_float": (_DOUBLE, _FLOAT),
-            "long_to_float": (_LONG, _FLOAT), "float_to_long": (_FLOAT, _LONG)}
+            "long_to_float": (_LONG, _FLOAT), "float_to_long": (_FLOAT, _LONG),
+            "float_to_bool": (_FLOAT, _BOOL)}
 _NAMES = {dtypes: name for name, dtypes in _KERNELS.items()}
 
 

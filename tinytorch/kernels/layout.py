@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..device import META
 from ..kinds.lazy import StandIn, device_of, raw, resolved, restrided, seen, toggled
-from .copies import in_rows
+from .copies import copied, in_rows
 from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 
@@ -91,7 +91,10 @@ def dense_copy(array):
     if type(array) is np.ndarray and not array.flags.forc and array.size and (
             order := _order_of_copy(array.shape, array.strides, array.itemsize)) is not None:
         return in_order(array, order)
-    copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # NumPy scalars too
+    if type(array) is np.ndarray and array.flags.forc:
+        copy = copied(array)
+    else:
+        copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")     # NumPy scalars too
     return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 

@@ -1,5 +1,5 @@
-"""Elements selected by a mask, and their places, in C (native/masked.c). Each function returns None where C does not
-take the arrays, and the caller uses NumPy."""
+"""Elements selected by a mask, and their places, in C (native/masked.c). `selected` and `true_places` return None where
+C does not take the arrays, and the caller uses NumPy."""
 import numpy as np
 
 from . import native
@@ -13,6 +13,27 @@ def selected(x, mask):
         return None
     count = int(np.count_nonzero(mask))
     return native.made("selected", (count,), x.size, count, mask, x) if count else None
+
+
+def chosen(mask, x, y):
+    """np.where of arrays, or of Python floats beside arrays."""
+    if type(mask) is np.ndarray and mask.size >= native.LEAST_OF["choose"]:
+        p, a = _number_or_array(x)
+        q, b = _number_or_array(y)
+        arrays = [z for z in (a, b) if z is not None]
+        if arrays and all([type(z) is np.ndarray and z.dtype == _FLOAT and z.shape == mask.shape for z in arrays]):
+            made = native.made("choose", mask.shape, mask.size, p, q, mask, a, b)
+            if made is not None:
+                return made
+    return np.where(mask, x, y)
+
+
+def _number_or_array(x):
+    """(a number, None), or (0.0, an array)."""
+    if type(x) is np.ndarray and not x.ndim and x.dtype == _FLOAT:
+        native.note_reading()
+        return x.item(), None
+    return (x, None) if x.__class__ is float else (0.0, x)
 
 
 def true_places(mask):

@@ -1,7 +1,9 @@
 /* Sums, differences, products and quotients of large arrays, and sizes of complex numbers (kernels/arithmetic.py). */
 #include "functions.h"
 
-struct operands { int64_t period; const float *x, *y; float *out; };
+struct operands { int64_t period; int past; const float *x, *y; float *out; };
+
+enum { BLOCK = 2048 };                         /* elements that are computed before they are written past the caches */
 
 /* A run of `x` with as many elements of `y`, or with one. */
 #define RUN(operation)                                                                                                \
@@ -19,17 +21,22 @@ struct operands { int64_t period; const float *x, *y; float *out; };
         const struct operands *a = args;                                                                              \
         const int one = a->period == 1;                                                                               \
         const float value = a->y[0];                                                                                  \
+        float block[BLOCK];                                                                                           \
         for (int64_t i = first, run; i < last; i += run) {                                                            \
             const int64_t at = one ? 0 : i % a->period, left = last - i;                                              \
             const float *restrict x = a->x + i, *restrict y = a->y + at;                                              \
-            float *restrict out = a->out + i;                                                                         \
+            float *restrict out = a->past ? block : a->out + i;                                                       \
             run = one || a->period - at > left ? left : a->period - at;                                               \
+            run = a->past && run > BLOCK ? BLOCK : run;                                                               \
             RUN(operation)                                                                                            \
+            if (a->past)                                                                                              \
+                copy_past((char *)(a->out + i), (const char *)block, run * sizeof(float));                            \
         }                                                                                                             \
     }                                                                                                                 \
     void name(int64_t threads, int64_t n, int64_t period, const float *x, const float *y, float *out)                 \
     {                                                                                                                 \
-        const struct operands args = {period, x, y, out};                                                             \
+        const struct operands args = {period, n >= PAST / 4 && (period == 1 || period >= BLOCK) && out != x, x, y,   \
+                                      out};                                                                           \
         share(threads, period < 1 ? 0 : n, 32768, name##_part, &args);                                                \
     }
 
@@ -93,7 +100,7 @@ static void some_sizes(const void *args, int64_t first, int64_t last)
 /* The absolute values of complex numbers. In double precision no square over- or underflows. */
 void complex_sizes(int64_t threads, int64_t n, const float *x, float *out)
 {
-    const struct operands args = {1, x, NULL, out};
+    const struct operands args = {1, 0, x, NULL, out};
     share(threads, n, 32768, some_sizes, &args);
 }
 

@@ -3,7 +3,7 @@ channels as pixels, windows added up into images, and the gradient of resized im
 conv/columns.py). */
 #include "tile.h"
 
-struct turned { int64_t n, inner; const float *x; float *out; };
+struct turned { int64_t n, inner; int past; const float *x; float *out; };
 
 static void some_turned(const void *args, int64_t first, int64_t last)
 {
@@ -22,30 +22,20 @@ static void turned_lines(const void *args, int64_t first, int64_t last)
     const struct turned *a = args;
     const int64_t n = a->n;
     for (int64_t k = first; k < last; k++)
-        copy_row(a->out + k * a->inner, a->x + (k / n * n + n - 1 - k % n) * a->inner, a->inner);
+        put(a->out + k * a->inner, a->x + (k / n * n + n - 1 - k % n) * a->inner, a->inner, a->past);
 }
 
 /* x (outer, n, inner) with the order along n reversed. */
 void flip_rows(int64_t threads, int64_t outer, int64_t n, int64_t inner, const float *x, float *out)
 {
-    const struct turned args = {n, inner, x, out};
+    const struct turned args = {n, inner, outer * n * inner >= PAST / 4, x, out};
     if (inner == 1)
         share(threads, outer, light_rows_in_piece(n), some_turned, &args);
     else
         share(threads, outer * n, light_rows_in_piece(inner), turned_lines, &args);
 }
 
-struct beside { int64_t m, n; const float *x, *y; float *out; };
-
-#define LONG 4096                              /* for so many floats a call of memcpy takes no longer than a loop */
-
-INLINE void put(float *to, const float *from, int64_t n)
-{
-    if (n < LONG)
-        copy_row(to, from, n);
-    else
-        memcpy(to, from, n * sizeof(float));
-}
+struct beside { int64_t m, n; int past; const float *x, *y; float *out; };
 
 static void some_beside(const void *args, int64_t first, int64_t last)
 {
@@ -55,8 +45,8 @@ static void some_beside(const void *args, int64_t first, int64_t last)
     for (int64_t k = first; k < last && single; k++)
         a->out[2 * k] = a->x[k], a->out[2 * k + 1] = a->y[k];
     for (int64_t k = first; k < last && !single; k++) {
-        put(a->out + k * (m + n), a->x + k * m, m);
-        put(a->out + k * (m + n) + m, a->y + k * n, n);
+        put(a->out + k * (m + n), a->x + k * m, m, a->past);
+        put(a->out + k * (m + n) + m, a->y + k * n, n, a->past);
     }
 }
 
@@ -66,37 +56,37 @@ static void part_beside(const void *args, int64_t first, int64_t last)
     const struct beside *a = args;
     const int64_t from = first < a->m ? a->m : first;
     if (first < a->m)
-        put(a->out + first, a->x + first, (last < a->m ? last : a->m) - first);
+        put(a->out + first, a->x + first, (last < a->m ? last : a->m) - first, a->past);
     if (last > a->m)
-        put(a->out + from, a->y + from - a->m, last - from);
+        put(a->out + from, a->y + from - a->m, last - from, a->past);
 }
 
 /* out (outer, m + n): rows of x (outer, m), each with a row of y (outer, n) behind it. */
 void beside(int64_t threads, int64_t outer, int64_t m, int64_t n, const float *x, const float *y, float *out)
 {
-    const struct beside args = {m, n, x, y, out};
+    const struct beside args = {m, n, outer * (m + n) >= PAST / 4, x, y, out};
     if (outer == 1)
         share(threads, m + n, LIGHT_PIECE, part_beside, &args);
     else
         share(threads, m + n ? outer : 0, light_rows_in_piece(m + n), some_beside, &args);
 }
 
-struct rolled { int64_t n, shift; const float *x; float *out; };
+struct rolled { int64_t n, shift; int past; const float *x; float *out; };
 
 static void some_rolled(const void *args, int64_t first, int64_t last)
 {
     const struct rolled *a = args;
     const int64_t n = a->n, shift = a->shift;
     for (int64_t k = first; k < last; k++) {
-        put(a->out + k * n, a->x + k * n + n - shift, shift);
-        put(a->out + k * n + shift, a->x + k * n, n - shift);
+        put(a->out + k * n, a->x + k * n + n - shift, shift, a->past);
+        put(a->out + k * n + shift, a->x + k * n, n - shift, a->past);
     }
 }
 
 /* x (outer, n) whose rows are moved by `shift` places, 0 to n; what is moved beyond the end comes in at the start. */
 void roll_rows(int64_t threads, int64_t outer, int64_t n, int64_t shift, const float *x, float *out)
 {
-    const struct rolled args = {n, shift, x, out};
+    const struct rolled args = {n, shift, outer * n >= PAST / 4, x, out};
     if (outer == 1)
         beside(threads, 1, shift, n - shift, x + n - shift, x, out);
     else
@@ -127,34 +117,12 @@ void diagonals(int64_t threads, int64_t outer, int64_t size, int64_t down, int64
     share(threads, outer * side, light_rows_in_piece(side), some_embedded, &args);
 }
 
-struct repeated { int64_t width, times; const float *x; float *out; };
-
-static void some_repeated(const void *args, int64_t first, int64_t last)
-{
-    const struct repeated *a = args;
-    const int64_t width = a->width, times = a->times;
-    for (int64_t k = first; k < last && width == 1; k++) {
-        const float number = a->x[k];
-        float *restrict out = a->out + k * times;
-        for (int64_t i = 0; i < times; i++)
-            out[i] = number;
-    }
-    for (int64_t k = first; k < last && width > 1; k++)
-        for (int64_t i = 0; i < times; i++)
-            put(a->out + (k * times + i) * width, a->x + k * width, width);
-}
-
-/* out (rows, times, width): each row of x (rows, width) repeated. */
-void repeat_rows(int64_t threads, int64_t rows, int64_t width, int64_t times, const float *x, float *out)
-{
-    const struct repeated args = {width, times, x, out};
-    share(threads, rows, light_rows_in_piece(width * times), some_repeated, &args);
-}
+struct filled { float number; float *out; };
 
 static void some_filled(const void *args, int64_t first, int64_t last)
 {
-    const struct repeated *a = args;
-    const float number = *a->x;
+    const struct filled *a = args;
+    const float number = a->number;
     float *restrict out = a->out;
     for (int64_t i = first; i < last; i++)
         out[i] = number;
@@ -163,11 +131,51 @@ static void some_filled(const void *args, int64_t first, int64_t last)
 /* Fills an array with a number. */
 void fill(int64_t threads, int64_t n, float value, float *out)
 {
-    const struct repeated args = {1, n, &value, out};
+    const struct filled args = {value, out};
     share(threads, n, LIGHT_PIECE, some_filled, &args);
 }
 
-struct bordered { int64_t rows, columns, top, bottom, left, right; float value; const float *x; float *out; };
+struct repeated { int64_t width, times; int past; const float *x; float *out; };
+
+static void some_repeated(const void *args, int64_t first, int64_t last)
+{
+    const struct repeated *a = args;
+    for (int64_t k = first; k < last; k++) {
+        const float number = a->x[k];
+        float *restrict out = a->out + k * a->times;
+        for (int64_t i = 0; i < a->times; i++)
+            out[i] = number;
+    }
+}
+
+/* A part of the lines of the result, which are all in one piece of memory. */
+static void lines_repeated(const void *args, int64_t first, int64_t last)
+{
+    const struct repeated *a = args;
+    const int64_t width = a->width, line = first / width;
+    int64_t at = first % width, time = line % a->times;
+    const float *x = a->x + line / a->times * width;
+    for (int64_t i = first, run; i < last; i += run, at = 0) {
+        run = width - at < last - i ? width - at : last - i;
+        put(a->out + i, x + at, run, a->past);
+        if (++time == a->times)
+            time = 0, x += width;
+    }
+}
+
+/* out (rows, times, width): each row of x (rows, width) repeated. */
+void repeat_rows(int64_t threads, int64_t rows, int64_t width, int64_t times, const float *x, float *out)
+{
+    const struct repeated args = {width, times, rows * width * times >= PAST / 4, x, out};
+    if (width == 1 && rows == 1)
+        fill(threads, times, *x, out);
+    else if (width == 1)
+        share(threads, rows, light_rows_in_piece(times), some_repeated, &args);
+    else
+        share(threads, rows * width * times, LIGHT_PIECE, lines_repeated, &args);
+}
+
+struct bordered { int64_t rows, columns, top, bottom, left, right; int past; float value; const float *x; float *out; };
 
 INLINE void fill_row(float *restrict out, int64_t n, float value)
 {
@@ -187,7 +195,7 @@ static void some_bordered(const void *args, int64_t first, int64_t last)
             fill_row(out, wide, a->value);
         else {
             fill_row(out, a->left, a->value);
-            put(out + a->left, a->x + (image * a->rows + i) * a->columns, a->columns);
+            put(out + a->left, a->x + (image * a->rows + i) * a->columns, a->columns, a->past);
             fill_row(out + a->left + a->columns, a->right, a->value);
         }
         if (++i == a->rows + a->bottom)
@@ -199,7 +207,8 @@ static void some_bordered(const void *args, int64_t first, int64_t last)
 void border(int64_t threads, int64_t outer, int64_t rows, int64_t columns, int64_t top, int64_t bottom, int64_t left,
             int64_t right, float value, const float *x, float *out)
 {
-    const struct bordered args = {rows, columns, top, bottom, left, right, value, x, out};
+    const struct bordered args = {rows, columns, top, bottom, left, right, outer * rows * columns >= PAST / 4, value, x,
+                                  out};
     share(threads, outer * (top + rows + bottom), light_rows_in_piece(left + columns + right), some_bordered, &args);
 }
 

@@ -201,6 +201,50 @@ INLINE float of_bits(uint32_t bits)
     return x;
 }
 
+/* Results of so many bytes are written past the caches, which they would fill: such a store does not read the line of
+memory first. The end of `share` waits until all have arrived. */
+#define PAST (1 << 23)
+#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__AVX512F__)
+#define STREAMED 64
+#define STREAM __builtin_ia32_movntps512
+#elif defined(__AVX__)
+#define STREAMED 32
+#define STREAM __builtin_ia32_movntps256
+#else
+#define STREAMED 16
+#define STREAM __builtin_ia32_movntps
+#endif
+#ifdef __clang__
+#undef STREAM
+#define STREAM(to, line) __builtin_nontemporal_store(line, (streamed *)(to))
+#endif
+typedef float streamed __attribute__((vector_size(STREAMED)));
+typedef streamed anywhere_streamed __attribute__((aligned(1), may_alias));
+#endif
+
+/* memcpy past the caches. */
+INLINE void copy_past(char *to, const char *from, int64_t n)
+{
+    int64_t i = 0;
+#ifdef STREAM
+    const int64_t before = (STREAMED - (uintptr_t)to % STREAMED) % STREAMED;
+    i = before < n ? before : n;
+    memcpy(to, from, i);
+    for (; i + 4 * STREAMED <= n; i += 4 * STREAMED) {
+        const anywhere_streamed *line = (const anywhere_streamed *)(from + i);
+        AHEAD(from + i + 1024);
+        AHEAD(from + i + 1088);
+        const streamed a = line[0], b = line[1], c = line[2], d = line[3];
+        STREAM((float *)(to + i), a);
+        STREAM((float *)(to + i + STREAMED), b);
+        STREAM((float *)(to + i + 2 * STREAMED), c);
+        STREAM((float *)(to + i + 3 * STREAMED), d);
+    }
+#endif
+    memcpy(to + i, from + i, n - i);
+}
+
 #define SHIFT 12582912.0f                      /* 1.5 * 2^23: adding it rounds a number to an integer */
 
 /* exp(r), where x = n log(2) + r and |r| <= log(2) / 2, by a series fitted in single precision (Cephes' expf), to 1

@@ -1,18 +1,10 @@
 /* Copies from one layout to another (kernels/copies.py). */
 #include "tile.h"
 
-struct copied { int64_t turned, m, n, distance, inner, outer_step, inner_step, pitch; const float *x; float *out; };
+struct copied { int64_t turned, m, n, distance, inner, outer_step, inner_step, pitch; int past; const float *x;
+                float *out; };
 
 #define SIDE 16                                /* floats in a line of memory: the rows of a tile that is transposed */
-#define SHORT_RUN (4 * LANES)                  /* for so many floats a call of memcpy takes longer */
-
-INLINE void run_copied(float *to, const float *from, int64_t n)
-{
-    if (n < SHORT_RUN)
-        copy_row(to, from, n);
-    else
-        memcpy(to, from, n * sizeof(float));
-}
 
 /* Rows [first, last) of one transposed matrix: out[row][j] = x[j][row]. */
 INLINE void turned_rows(const struct copied *a, const float *x, float *out, int64_t first, int64_t last)
@@ -50,7 +42,7 @@ static void some_copied(const void *args, int64_t first, int64_t last)
             turned_rows(a, x, out, row, row + rows);
         else
             for (int64_t k = row; k < row + rows; k++)
-                run_copied(out + k * n, x + k * distance, n);
+                put(out + k * n, x + k * distance, n, a->past);
         if (++inner == a->inner)
             inner = 0, outer++;
     }
@@ -60,7 +52,7 @@ static void some_copied(const void *args, int64_t first, int64_t last)
 static void part_copied(const void *args, int64_t first, int64_t last)
 {
     const struct copied *a = args;
-    memcpy(a->out + first, a->x + first, (last - first) * sizeof(float));
+    put(a->out + first, a->x + first, last - first, a->past);
 }
 
 /* Writes each of `outer` times `inner` matrices (m, n) to its row of the result, between `before` and `after` elements
@@ -68,11 +60,29 @@ of other arrays. */
 void copy(int64_t threads, int64_t turned, int64_t m, int64_t n, int64_t distance, int64_t outer, int64_t inner,
           int64_t outer_step, int64_t inner_step, int64_t before, int64_t after, const float *x, float *out)
 {
-    const struct copied args = {turned, m, n, distance, inner, outer_step, inner_step, before + m * n + after, x,
-                                out + before};
+    const struct copied args = {turned, m, n, distance, inner, outer_step, inner_step, before + m * n + after,
+                                outer * inner * m * n >= PAST / 4, x, out + before};
     const int64_t rows = outer * inner * m;
     if (rows == 1)
-        share(threads, n, 32768, part_copied, &args);
+        share(threads, n, LIGHT_PIECE, part_copied, &args);
     else
         share(threads, rows, !turned || n < 16384 / (4 * SIDE) ? rows_in_piece(n) : 4 * SIDE, some_copied, &args);
+}
+
+struct moved { int past; const uint8_t *x; uint8_t *out; };
+
+static void part_moved(const void *args, int64_t first, int64_t last)
+{
+    const struct moved *a = args;
+    if (a->past)
+        copy_past((char *)a->out + first, (const char *)a->x + first, last - first);
+    else
+        memcpy(a->out + first, a->x + first, last - first);
+}
+
+/* Copies `n` bytes. */
+void copy_bytes(int64_t threads, int64_t n, const uint8_t *x, uint8_t *out)
+{
+    const struct moved args = {n >= PAST, x, out};
+    share(threads, n, 4 * LIGHT_PIECE, part_moved, &args);
 }

@@ -17,9 +17,10 @@ struct step { int operation, to, a, b, c, e, once; };      /* once: it is the sa
 struct program {
     int64_t kind, dims, count, length;         /* kind: the dtype of 16-bit numbers */
     int64_t sizes[DIMENSIONS], strides[GIVEN][DIMENSIONS];
-    int whole[GIVEN];                          /* whether an operand has as many elements as the result */
+    int whole[GIVEN], single[GIVEN];           /* whether an operand has as many elements as the result, or one */
     int used[CONSTANTS];                       /* flags of numbers and literals */
     int ahead;                                 /* whether to prefetch */
+    int past;                                  /* whether the result is written past the caches */
     double literals[CONSTANTS];
     struct step steps[STEPS];
 };
@@ -84,6 +85,7 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
         if (sizes[k] && there != sizes[k])
             return 0;
         p->whole[k] = sizes[k] && there == n;
+        p->single[k] = sizes[k] == 1 && !p->whole[k];
     }
     if (left < 1)
         return 0;
@@ -163,6 +165,7 @@ the compiler might add without rounding them. */
     OPERATION(where_eq, x == y ? z : w)                                                                               \
     OPERATION(where_ne, x != y ? z : w)                                                                               \
     OPERATION(limit, NAMED(least)(x, NAMED(most)(y, z)))                                                              \
+    OPERATION(within, NAMED(within)(x, y, z))                                                                         \
     OPERATION(limit_add, NAMED(least)(x, NAMED(most)(y, z + w)))                                                      \
     OPERATION(sub_limit, x - NAMED(least)(y, NAMED(most)(z, w)))                                                      \
     OPERATION(share_of_limit, NAMED(least)(x, NAMED(most)(y, z + w)) / x)                                             \

@@ -1,5 +1,5 @@
-/* Writes a value where a mask is true (ops/layout/masked.py), finds where that is (kernels/masks.py), and compares
-(kernels/looks.py). */
+/* Writes a value where a mask is true (ops/layout/masked.py), finds where that is and chooses by a mask
+(kernels/masks.py), and compares (kernels/looks.py). */
 #include "common.h"
 
 struct filled { int64_t period; float value; const float *x; const uint8_t *mask; float *out; };
@@ -27,6 +27,47 @@ void masked_fill(int64_t threads, int64_t n, int64_t period, float value, const 
 {
     const struct filled args = {period, value, x, mask, out};
     share(threads, period < 1 ? 0 : n, LIGHT_PIECE, some_filled, &args);
+}
+
+struct chosen { float p, q; int past; const uint8_t *mask; const float *x, *y; float *out; };
+
+INLINE void run_chosen(int64_t n, const uint8_t *restrict mask, const float *restrict x, const float *restrict y, float p,
+                       float q, int one_x, int one_y, float *restrict out)
+{
+    SPAN
+    for (int64_t i = 0; i < n; i++) {
+        const float yes = one_x ? p : x[i], no = one_y ? q : y[i];
+        out[i] = mask[i] ? yes : no;
+    }
+}
+
+static void some_chosen(const void *args, int64_t first, int64_t last)
+{
+    enum { BLOCK = 1024 };
+    const struct chosen *a = args;
+    ALIGNED float block[BLOCK];
+    for (int64_t i = first, n; i < last; i += n) {
+        n = last - i < BLOCK ? last - i : BLOCK;
+        float *out = a->past ? block : a->out + i;
+        if (a->x && a->y)
+            run_chosen(n, a->mask + i, a->x + i, a->y + i, 0, 0, 0, 0, out);
+        else if (a->x)
+            run_chosen(n, a->mask + i, a->x + i, NULL, 0, a->q, 0, 1, out);
+        else if (a->y)
+            run_chosen(n, a->mask + i, NULL, a->y + i, a->p, 0, 1, 0, out);
+        else
+            run_chosen(n, a->mask + i, NULL, NULL, a->p, a->q, 1, 1, out);
+        if (a->past)
+            copy_past((char *)(a->out + i), (const char *)block, n * sizeof(float));
+    }
+}
+
+/* The elements of x where the mask is true, and those of y elsewhere. `p` and `q` stand for arrays that are missing. */
+void choose(int64_t threads, int64_t n, float p, float q, const uint8_t *mask, const float *x, const float *y,
+            float *out)
+{
+    const struct chosen args = {p, q, n >= PAST / 4, mask, x, y, out};
+    share(threads, n, LIGHT_PIECE / 2, some_chosen, &args);
 }
 
 /* The elements of x where the mask is true, which the caller has counted. There are zeros for those that it has lost

@@ -101,6 +101,8 @@ KERNELS = {
        for name in ("add", "sub", "mul", "div")},
     "copy": (1, "turned m n distance outer inner outer_step inner_step before after "
              "x{turned,m,n,distance,outer,inner,outer_step,inner_step} >out[outer*inner*(before+m*n+after)]"),
+    "copy_bytes": (1 << 20, "n x[n]:? >out[n]:?"),
+    "choose": (512, "n .p .q mask[n]:? ?x[n] ?y[n] >out[n]"),
     "masked_fill": (2048, "n period .value x[n] mask[period]:? >out[n]"),
     "lstm_step": (1, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
                   ">squashed[batch*hidden] >out[batch*hidden]"),
@@ -224,6 +226,7 @@ KERNELS = {
     "true_counts": (512, "rows width x[rows*width]:? >out[rows]:i8"),
     "long_to_float": (4096, "n x[n]:int64 >out[n]"),
     "float_to_long": (4096, "n x[n] >out[n]:i8"),
+    "float_to_bool": (4096, "n x[n] >out[n]:?"),
     "occurrences": (4096, "n bins index[n]:i8<bins >out[bins]:i8"),
     "histogram": (1, "n bins .low .high x[n] >out[bins]"),
     "extremes": (1, "outer n inner smallest x[outer*n*inner] >out[outer*inner]"),

@@ -4,10 +4,19 @@ pthread, or another thread of the program uses the threads, the caller does all 
 #define _POSIX_C_SOURCE 200809L                /* for clocks and signal masks of threads */
 #include "common.h"
 
+/* Waits until stores past the caches (tile.h) have arrived, as other threads expect. */
+static void arrive(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 static void all_of(int64_t count, int64_t grain, piece work, const void *args)
 {
     for (int64_t first = 0; first < count; first += grain)
         work(args, first, count - first < grain ? count : first + grain);
+    arrive();
 }
 
 #if defined(_WIN32)
@@ -41,6 +50,7 @@ static void take_pieces(void)
     int64_t first;
     while ((first = atomic_fetch_add(&next_piece, 1) * now.grain) < now.count)
         now.work(now.args, first, now.count - first < now.grain ? now.count : first + now.grain);
+    arrive();
 }
 
 static int64_t nanoseconds(void)

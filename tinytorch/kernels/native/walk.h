@@ -17,6 +17,13 @@ INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
     return x != x ? x : more;
 }
 
+/* z, limited by two numbers of which none is NaN; z itself if it is equal to a limit. */
+INLINE NUMBER NAMED(within)(NUMBER low, NUMBER high, NUMBER z)
+{
+    const NUMBER more = low > z ? low : z;
+    return high < more ? high : more;
+}
+
 /* A product that Clang rounds, because it is a statement of its own. */
 INLINE NUMBER NAMED(times)(NUMBER x, NUMBER y)
 {
@@ -161,11 +168,15 @@ static void NAMED(walked)(const void *args, int64_t first, int64_t last)
     const struct NAMED(walk) *w = args;
     const struct program *p = w->program;
     enum { SIZE = BLOCK / sizeof(NUMBER), ROOM = SIZE + APART / sizeof(NUMBER) };
-    ALIGNED NUMBER registers[REGISTERS][ROOM], spread[GIVEN][ROOM], constants[CONSTANTS][ROOM], result[16];
+    ALIGNED NUMBER registers[REGISTERS][ROOM], spread[GIVEN][ROOM], constants[CONSTANTS][ROOM], block[ROOM], result[16];
     const int64_t filled = last - first < SIZE ? (last - first + 15) & -16 : SIZE;
     for (int64_t k = 0; k < p->count; k++)
         for (int64_t i = 0; i < filled && p->used[k]; i++)
             constants[k][i] = w->constants[k];
+    for (int k = 0; k < GIVEN; k++)
+        for (int64_t i = 0; i < filled && p->single[k]; i++)
+            spread[k][i] = *w->given[k];
+    const int64_t begun = (64 - (uintptr_t)(w->out + first) % 64) % 64 / sizeof(NUMBER);   /* before a line of memory */
     const NUMBER *sources[REGISTERS + GIVEN + CONSTANTS];
     NUMBER *targets[REGISTERS + 1];
     for (int64_t k = 0; k < REGISTERS; k++)
@@ -174,10 +185,12 @@ static void NAMED(walked)(const void *args, int64_t first, int64_t last)
         sources[REGISTERS + GIVEN + k] = constants[k];
     for (int64_t i = first, run; i < last; i += run) {
         run = last - i < SIZE ? last - i : SIZE;
+        if (p->past && i == first && run > begun && begun)
+            run = begun;
         run = run < 16 ? run : run & -16;
         for (int k = 0; k < GIVEN; k++)
             if (!p->whole[k]) {
-                if (w->given[k])
+                if (w->given[k] && !p->single[k])
                     NAMED(spread)(p, k, w->given[k], i, run, spread[k]);
                 sources[REGISTERS + k] = spread[k];
             } else if (run < 16) {
@@ -190,17 +203,19 @@ static void NAMED(walked)(const void *args, int64_t first, int64_t last)
             }
         if (run < 16)
             for (int k = 0; k < GIVEN; k++)
-                for (int64_t j = run; j < 16 && w->given[k]; j++)
+                for (int64_t j = run; j < 16 && w->given[k] && !p->single[k]; j++)
                     spread[k][j] = spread[k][0];
-        targets[REGISTERS] = run < 16 ? result : w->out + i;
-        for (int64_t j = i; p->ahead && j < i + run; j += 64 / sizeof(NUMBER))
+        targets[REGISTERS] = run < 16 ? result : p->past ? block : w->out + i;
+        for (int64_t j = i; p->ahead && !p->past && j < i + run; j += 64 / sizeof(NUMBER))
             AHEAD_TO_WRITE(w->out + j);        /* while the steps before the last one are computed */
         for (const struct step *s = p->steps; s < p->steps + p->length; s++)
             if (!s->once || i == first)
-                NAMED(all)[s->operation](run < 16 ? 16 : run, targets[s->to], sources[s->a], sources[s->b], sources[s->c],
-                                         sources[s->e]);
+                NAMED(all)[s->operation](s->once ? filled : run < 16 ? 16 : run, targets[s->to], sources[s->a],
+                                         sources[s->b], sources[s->c], sources[s->e]);
         if (run < 16)
             memcpy(w->out + i, result, run * sizeof(NUMBER));
+        else if (p->past)
+            copy_past((char *)(w->out + i), (const char *)block, run * sizeof(NUMBER));
     }
 }
 
@@ -211,8 +226,11 @@ static int64_t NAMED(begin)(int64_t threads, int64_t n, int64_t size, const int6
     struct NAMED(walk) w;
     if (!read_program(&p, n, size, sizes, plan, sizeof NAMED(all) / sizeof *NAMED(all)))
         return OUTSIDE;
-    for (int k = 0; k < GIVEN; k++)
+    p.past = n * (int64_t)sizeof(NUMBER) >= PAST;
+    for (int k = 0; k < GIVEN; k++) {
         w.given[k] = given[k];
+        p.past &= given[k] != out;             /* what has been read is in a cache */
+    }
     for (int k = 0; k < NUMBERS; k++)
         w.constants[k] = (NUMBER)numbers[k];
     for (int64_t k = NUMBERS; k < p.count; k++)

@@ -15,7 +15,7 @@ from ...autograd.views import assign, check_in_place, check_overlap, is_apart, i
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
 from ...kernels import arrange, halves, native
-from ...kernels.copies import in_rows
+from ...kernels.copies import copied, in_rows, write
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE, with_strides
 from ...kinds.lazy import NO_DATA
@@ -73,7 +73,7 @@ def _clone(input, order):
     """A copy laid out as the input ("K"; "V" for a view), in C order ("C"), or with its dimensions in the
     given order."""
     if order == "K" and input.flags.forc and 1 not in input.shape:
-        return input.copy("K")
+        return copied(input)
     if order in ("K", "V") and input.ndim == 1 and type(input) is np.ndarray:
         return input.copy("C")
     if order in ("K", "V"):
@@ -336,7 +336,7 @@ def copy_values(self, other, non_blocking=False):
         array, values = self._array, other._array
         if array.shape == values.shape and array.dtype is values.dtype and array.base is values.base is None and (
                 array is not values and array.flags.writeable):
-            array[...] = values
+            write(array, values)
             self._version_counter[0] += 1
             return self
     if isinstance(other, NUMBERS):

@@ -41,17 +41,29 @@ def _inside(input, low, high):
 
 
 #: If an element and a limit are zeros of different sign, the result is the element.
-_between = expression(lambda x, low, high: expressions.minimum(high, expressions.maximum(low, x)))
+_within = expressions.word("within", lambda low, high, x: np.minimum(high, np.maximum(low, x)))
+_between = expression(lambda x, low, high: _within(low, high, x))
 _at_least = expression(lambda x, low: expressions.maximum(low, x))
 _at_most = expression(lambda x, high: expressions.minimum(high, x))
 
 
-@op(name="clamp.1", elementwise=True,
-    input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
+#: The gradient of an element that is limited by numbers.
+_kept = expression(lambda g, x, low, high: where((x >= low) * (x <= high), g, 0.0), 2)
+_kept_above = expression(lambda g, x, low: where(x >= low, g, 0.0), 2)
+_kept_below = expression(lambda g, x, high: where(x <= high, g, 0.0), 2)
+
+
+def _clamp_gradient(g, input, low, high):
+    if low is None or high is None:
+        return _kept_below(g, input, high) if low is None else _kept_above(g, input, low)
+    return _kept(g, input, low, high)
+
+
+@op(name="clamp.1", elementwise=True, input=lambda g, input, low, high: _clamp_gradient(g, input, low, high))
 def _clamp(input, low, high):
     if input.dtype.kind not in dt.NATIVE:
         return input.clip(low, high)
-    if low is not None and high is not None:
+    if low is not None and high is not None and low == low:    # if one of them is NaN, both are
         return _between(input, low, high)
     return _at_least(input, low) if high is None else _at_most(input, high)
 
@@ -222,9 +234,9 @@ def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None)
     return _limited(_CLAMPS_MAX, input, None, max, out)
 
 
-def _shared_gradient(g, input, other, loses):
-    """The gradient of maximum or minimum. Equal elements get half of it each, an element that `loses` gets zero."""
-    return pick(input == other, g / 2, pick(loses, 0.0, g))
+#: The gradient of the first operand of maximum, and of minimum. Equal elements get half of it each.
+_of_larger = expression(lambda g, x, y: where(x == y, g / 2.0, where(x < y, 0.0, g)), 3)
+_of_smaller = expression(lambda g, x, y: where(x == y, g / 2.0, where(x > y, 0.0, g)), 3)
 
 
 def _no_complex(name, array):
@@ -232,8 +244,8 @@ def _no_complex(name, array):
         raise RuntimeError(f"{name} not implemented for complex tensors.")
 
 
-@binary(numbers="none", input=lambda g, input, other: _shared_gradient(g, input, other, input < other),
-        other=lambda g, input, other: _shared_gradient(g, input, other, input > other), inplace=False)
+@binary(numbers="none", input=lambda g, input, other: _of_larger(g, input, other),
+        other=lambda g, input, other: _of_larger(g, other, input), inplace=False)
 def maximum(input, other):
     """The larger of two elements, NaN if one is NaN. Equal elements share the gradient.
 
@@ -245,8 +257,8 @@ def maximum(input, other):
     return shared(np.maximum, input, other)
 
 
-@binary(numbers="none", input=lambda g, input, other: _shared_gradient(g, input, other, input > other),
-        other=lambda g, input, other: _shared_gradient(g, input, other, input < other), inplace=False)
+@binary(numbers="none", input=lambda g, input, other: _of_smaller(g, input, other),
+        other=lambda g, input, other: _of_smaller(g, other, input), inplace=False)
 def minimum(input, other):
     """The smaller of two elements, NaN if one is NaN. Equal elements share the gradient.
 

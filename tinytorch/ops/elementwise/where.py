@@ -17,6 +17,7 @@ from ...autograd.promotion import (
 from ...autograd.public import method, public, refuse
 from ...errors import type_name, warn_once
 from ...kernels.expressions import on_tensors
+from ...kernels.masks import chosen
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -28,13 +29,13 @@ _OPERANDS = (Tensor, *NUMBERS)
 @op(name="where", elementwise=True, input=lambda g, condition: pick(condition, g, 0.0),
     other=lambda g, condition: pick(condition, 0.0, g))
 def _where(condition, input, other):
-    return np.where(condition, input, other)
+    return chosen(condition, input, other)
 
 
 def pick(condition, input, other):
     """np.where for derivative rules, of arrays or Tensors. Constants may be Python floats."""
     if not isinstance(condition, Tensor) and not isinstance(input, Tensor) and not isinstance(other, Tensor):
-        return np.where(condition, input, other)
+        return chosen(condition, input, other)
     mask = condition._array if isinstance(condition, Tensor) else condition
     input, other = promoted(input, other)
     return _where(mask, input, other)
