@@ -137,7 +137,7 @@ def replayed(monkeypatch):
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
-    for name in ("MANY", "MORE"):
+    for name in ("MANY", "_MORE"):
         monkeypatch.setattr(arithmetic, name, 0)
     return counted
 
