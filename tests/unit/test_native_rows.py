@@ -256,10 +256,11 @@ def test_a_long_row_is_computed_in_parts():
         for count in (1, 2, 4):
             torch.set_num_threads(count)
             with kernels(True):
-                assert x.aminmax() == (x.numpy().min(), x.numpy().max())
+                assert x.aminmax() == (x.numpy().min(), x.numpy().max()) == (x.amin(), x.amax())
                 assert factors.prod() == factors.double().prod().float()
                 assert whole.sum().item() == int(np.add.reduce(whole.numpy()))
                 for row, function in ((x, lambda x, *dim: x.aminmax(dim=dim[0] if dim else None)),
+                                      (x, torch.amax), (x, torch.amin),
                                       (factors, torch.prod), (x / x.abs().mean(), torch.prod), (whole, torch.sum)):
                     alone, among = function(row), function(row.expand(3, n).contiguous(), 1)
                     for a, b in zip(alone, among) if isinstance(alone, tuple) else [(alone, among)]:
@@ -267,7 +268,7 @@ def test_a_long_row_is_computed_in_parts():
                 for place in (0, 131071, 131072, n - 1):
                     with_nan = x.clone()
                     with_nan[place] = np.nan
-                    assert all([found.isnan() for found in with_nan.aminmax()])
+                    assert all([found.isnan() for found in (*with_nan.aminmax(), with_nan.amax(), with_nan.amin())])
     finally:
         torch.set_num_threads(before)
 

@@ -111,11 +111,34 @@ INLINE int64_t place_of(float top, const float *x, int64_t n)
     return 0;
 }
 
+/* The extremes of the parts of a row. */
+static void largest_of_parts(const void *args, int64_t first, int64_t last)
+{
+    const struct extremes *a = args;
+    a->out[first / part_of_row(a->n)] = extreme_of_row(0, a->x + first, last - first);
+}
+
+static void smallest_of_parts(const void *args, int64_t first, int64_t last)
+{
+    const struct extremes *a = args;
+    a->out[first / part_of_row(a->n)] = extreme_of_row(1, a->x + first, last - first);
+}
+
+static float extreme_by_parts(int64_t threads, int smallest, int64_t n, const float *x)
+{
+    const int64_t part = part_of_row(n), parts = (n + part - 1) / part;
+    float found[MOST_PARTS];
+    const struct extremes args = {n, 1, 0, 0, x, found, NULL};
+    share(threads, n, part, smallest ? smallest_of_parts : largest_of_parts, &args);
+    return extreme_of_row(smallest, found, parts);
+}
+
 INLINE void rows_of(int smallest, const struct extremes *a, int64_t first, int64_t last)
 {
     for (int64_t row = first; row < last; row++) {
         const float *x = a->x + row * a->n;
-        const float top = extreme_of_row(smallest, x, a->n);
+        const int in_parts = a->n > LIGHT_PIECE;
+        const float top = in_parts ? extreme_by_parts(1, smallest, a->n, x) : extreme_of_row(smallest, x, a->n);
         if (a->index)
             a->index[row] = place_of(top, x, a->n);
         if (a->out)
@@ -200,7 +223,9 @@ static void found_along(int64_t threads, int64_t outer, int64_t n, int64_t inner
     const struct extremes args = {n, inner, block, (inner + block - 1) / block, x, out, index};
     if (n < 1)
         return;
-    if (inner == 1)
+    if (inner == 1 && outer == 1 && out)
+        *out = extreme_by_parts(threads, (int)smallest, n, x);
+    else if (inner == 1)
         share(threads, outer, light_rows_in_piece(n), smallest ? rows_of_smallest : rows_of_largest, &args);
     else
         share(threads, outer * args.blocks, rows_in_piece(n * block),

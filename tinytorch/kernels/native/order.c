@@ -399,5 +399,5 @@ static void some_searched(const void *args, int64_t first, int64_t last)
 void searched(int64_t threads, int64_t n, int64_t m, int64_t right, const float *values, const float *sequence, int64_t *out)
 {
     const struct searched args = {m, right, sequence, values, out};
-    share(threads, n, LIGHT_PIECE, some_searched, &args);
+    share(threads, n, 4096, some_searched, &args);
 }
