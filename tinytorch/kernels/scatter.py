@@ -216,14 +216,21 @@ def _sizes_along(shape, dim, places):
     return prod(shape[:dim]), shape[dim], places[dim], prod(shape[dim + 1:])
 
 
+def gathered(array, dim, index):
+    """The result of `gather` in C, which looks at the index itself: IndexError if it is out of range. None where C does
+    not take the arrays."""
+    if type(array) is not np.ndarray or (sizes := _sizes_along(array.shape, dim, index.shape)) is None:
+        return None
+    if index.dtype != _INT64 or not index.flags.c_contiguous:
+        index = np.ascontiguousarray(index, _INT64)
+    return native.made("gather", index.shape, *sizes, array, index)
+
+
 def gather(array, dim, index):
     """result[i][j] = array[index[i][j]][j] for dim 0, and so on. `index` is not empty, and in range."""
-    if type(array) is np.ndarray and (sizes := _sizes_along(array.shape, dim, index.shape)) is not None:
-        if index.dtype != _INT64 or not index.flags.c_contiguous:
-            index = np.ascontiguousarray(index, _INT64)
-        result = native.made("gather", index.shape, *sizes, array, index)
-        if result is not None:
-            return result
+    result = gathered(array, dim, index)
+    if result is not None:
+        return result
     return array.reshape(-1).take(along(array.shape, dim, index))
 
 

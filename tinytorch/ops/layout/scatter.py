@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.hooks import checked_gradient
-from ...autograd.op import op, renamed
+from ...autograd.op import op, renamed, unwatched
 from ...autograd.promotion import EXACT, check_broadcast, check_out_dtype, stored_as, write_out
 from ...autograd.public import public
 from ...device import META
@@ -274,6 +274,12 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
                                f"than self {list(shape)} apart from dimension {dim}")
     if input._array.dtype.kind == dt.WIDENED:
         refuse_records("scatter_gather_tensor_cpu", input)
+    if unwatched(input, True) and unwatched(index, True):
+        try:
+            if (found := kernels.gathered(input._array, dim, index._array)) is not None:
+                return wrap(found)
+        except IndexError:                     # the message follows
+            pass
     if _any_outside(index._array, shape[dim] if shape else 1):
         _check_bounds(index, dim, shape[dim] if shape else 1)
     if len(places) != len(shape):
