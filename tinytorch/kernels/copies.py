@@ -20,6 +20,10 @@ def copied(x):
     """A copy of an array without gaps, in its memory order."""
     if x.nbytes < native.LEAST_OF["copy_bytes"] or type(x) is not np.ndarray:
         return x.copy("K")
+    if x.dtype == _FLOAT and x.flags.c_contiguous:             # once, with fewer calls
+        made = native.made("repeat_rows", x.shape, 1, x.size, 1, x)
+        if made is not None:
+            return made
     result = np.empty_like(x)
     native.run("copy_bytes", x.nbytes, _bytes_of(x), _bytes_of(result))
     return result
@@ -29,7 +33,8 @@ def write(target, x):
     """Writes an array into another one of its shape and dtype, which lies apart from it."""
     if x.nbytes >= native.LEAST_OF["copy_bytes"] and type(x) is type(target) is np.ndarray and (
             x.flags.c_contiguous and target.flags.c_contiguous):
-        native.run("copy_bytes", x.nbytes, _bytes_of(x), _bytes_of(target))
+        if x.dtype != _FLOAT or not native.done("repeat_rows", 1, x.size, 1, x, target):
+            native.run("copy_bytes", x.nbytes, _bytes_of(x), _bytes_of(target))
     else:
         np.copyto(target, x)
 
@@ -78,6 +83,23 @@ def repeated(x, dim, times):
         return None
     return native.made("repeat_rows", (*shape[:dim + 1], times, *shape[dim + 1:]), prod(shape[:dim + 1]),
                        prod(shape[dim + 1:]), times, x)
+
+
+def tiled(x, repeats):
+    """np.tile in C order. `repeats` has a number for each dimension of the result."""
+    if type(x) is not np.ndarray or x.size < native.LEAST:
+        return np.asarray(np.tile(x, repeats), order="C")
+    shape = (1,) * (len(repeats) - x.ndim) + x.shape
+    result = tuple([k * n for k, n in zip(repeats, shape)])
+    along = [d for d, k in enumerate(repeats) if k != 1]
+    if len(along) == 1 and x.dtype == _FLOAT:
+        dim, = along
+        made = native.made("repeat_rows", result, prod(shape[:dim]), prod(shape[dim:]), repeats[dim], x)
+        if made is not None:
+            return made
+    spread = np.broadcast_to(x.reshape([n for size in shape for n in (1, size)]),
+                             [n for pair in zip(repeats, shape) for n in pair])
+    return in_rows(spread).reshape(result)
 
 
 def beside(x, y, dim, new=False):

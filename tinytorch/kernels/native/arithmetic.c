@@ -30,7 +30,7 @@ enum { BLOCK = 2048 };                         /* elements that are computed bef
             run = a->past && run > BLOCK ? BLOCK : run;                                                               \
             RUN(operation)                                                                                            \
             if (a->past)                                                                                              \
-                copy_past((char *)(a->out + i), (const char *)block, run * sizeof(float));                            \
+                copy_bytes_of((char *)(a->out + i), (const char *)block, run * sizeof(float), 1);                     \
         }                                                                                                             \
     }                                                                                                                 \
     void name(int64_t threads, int64_t n, int64_t period, const float *x, const float *y, float *out)                 \

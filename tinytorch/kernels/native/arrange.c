@@ -310,9 +310,9 @@ static void some_triangles(const void *args, int64_t first, int64_t last)
         float *restrict out = a->out + k * columns;
         if (a->upper) {
             memset(out, 0, end * sizeof(float));
-            memcpy(out + end, x + end, rest * sizeof(float));
+            put(out + end, x + end, rest, 0);
         } else {
-            memcpy(out, x, end * sizeof(float));
+            put(out, x, end, 0);
             memset(out + end, 0, rest * sizeof(float));
         }
     }

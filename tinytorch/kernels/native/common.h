@@ -219,12 +219,13 @@ memory first. The end of `share` waits until all have arrived. */
 #undef STREAM
 #define STREAM(to, line) __builtin_nontemporal_store(line, (streamed *)(to))
 #endif
-typedef float streamed __attribute__((vector_size(STREAMED)));
-typedef streamed anywhere_streamed __attribute__((aligned(1), may_alias));
+typedef float streamed __attribute__((vector_size(STREAMED), may_alias));
+typedef streamed anywhere_streamed __attribute__((aligned(1)));
 #endif
 
-/* memcpy past the caches. */
-INLINE void copy_past(char *to, const char *from, int64_t n)
+/* memcpy, perhaps past the caches. The instruction with which memcpy itself copies from some thousand bytes on takes up to
+twenty times as long if the copy lies a few bytes further in its page of memory than the source. */
+INLINE void copy_bytes_of(char *to, const char *from, int64_t n, int past)
 {
     int64_t i = 0;
 #ifdef STREAM
@@ -233,9 +234,14 @@ INLINE void copy_past(char *to, const char *from, int64_t n)
     memcpy(to, from, i);
     for (; i + 4 * STREAMED <= n; i += 4 * STREAMED) {
         const anywhere_streamed *line = (const anywhere_streamed *)(from + i);
+        const streamed a = line[0], b = line[1], c = line[2], d = line[3];
+        if (!past) {
+            streamed *out = (streamed *)(to + i);
+            out[0] = a, out[1] = b, out[2] = c, out[3] = d;
+            continue;
+        }
         AHEAD(from + i + 1024);
         AHEAD(from + i + 1088);
-        const streamed a = line[0], b = line[1], c = line[2], d = line[3];
         STREAM((float *)(to + i), a);
         STREAM((float *)(to + i + STREAMED), b);
         STREAM((float *)(to + i + 2 * STREAMED), c);

@@ -75,9 +75,9 @@ static void part_moved(const void *args, int64_t first, int64_t last)
 {
     const struct moved *a = args;
     if (a->past)
-        copy_past((char *)a->out + first, (const char *)a->x + first, last - first);
+        copy_bytes_of((char *)a->out + first, (const char *)a->x + first, last - first, 1);
     else
-        memcpy(a->out + first, a->x + first, last - first);
+        copy_bytes_of((char *)a->out + first, (const char *)a->x + first, last - first, 0);
 }
 
 /* Copies `n` bytes. */

@@ -58,7 +58,7 @@ static void some_chosen(const void *args, int64_t first, int64_t last)
         else
             run_chosen(n, a->mask + i, NULL, NULL, a->p, a->q, 1, 1, out);
         if (a->past)
-            copy_past((char *)(a->out + i), (const char *)block, n * sizeof(float));
+            copy_bytes_of((char *)(a->out + i), (const char *)block, n * sizeof(float), 1);
     }
 }
 

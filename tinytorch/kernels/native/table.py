@@ -101,7 +101,7 @@ KERNELS = {
        for name in ("add", "sub", "mul", "div")},
     "copy": (1, "turned m n distance outer inner outer_step inner_step before after "
              "x{turned,m,n,distance,outer,inner,outer_step,inner_step} >out[outer*inner*(before+m*n+after)]"),
-    "copy_bytes": (1 << 20, "n x[n]:? >out[n]:?"),
+    "copy_bytes": (1 << 13, "n x[n]:? >out[n]:?"),
     "choose": (512, "n .p .q mask[n]:? ?x[n] ?y[n] >out[n]"),
     "masked_fill": (2048, "n period .value x[n] mask[period]:? >out[n]"),
     "lstm_step": (1, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "

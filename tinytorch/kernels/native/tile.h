@@ -95,16 +95,16 @@ INLINE void copy_row(float *to, const float *from, int64_t n)
     store(to + n - LANES, load(from + n - LANES));
 }
 
-#define LONG 4096                              /* for so many floats a call of memcpy takes no longer than a loop */
-/* memcpy of `n` floats. `past`: past the caches. */
+/* memcpy of `n` floats, perhaps past the caches. */
 INLINE void put(float *to, const float *from, int64_t n, int past)
 {
-    if (past && n >= LONG / 8)
-        copy_past((char *)to, (const char *)from, n * sizeof(float));
-    else if (n < LONG)
+    enum { LONG = 512 };
+    if (n < LONG)
         copy_row(to, from, n);
+    else if (past)
+        copy_bytes_of((char *)to, (const char *)from, n * sizeof(float), 1);
     else
-        memcpy(to, from, n * sizeof(float));
+        copy_bytes_of((char *)to, (const char *)from, n * sizeof(float), 0);
 }
 
 /* Adds halves of the vector until one lane is left. */

@@ -215,7 +215,7 @@ static void NAMED(walked)(const void *args, int64_t first, int64_t last)
         if (run < 16)
             memcpy(w->out + i, result, run * sizeof(NUMBER));
         else if (p->past)
-            copy_past((char *)(w->out + i), (const char *)block, run * sizeof(NUMBER));
+            copy_bytes_of((char *)(w->out + i), (const char *)block, run * sizeof(NUMBER), 1);
     }
 }
 

@@ -8,8 +8,8 @@ from ...arguments import ints_of
 from ...autograd.op import op, unwatched
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, refuse_records
-from ...kernels import arrange, native
-from ...kernels.copies import in_rows, repeated
+from ...kernels import arrange
+from ...kernels.copies import repeated, tiled
 from ...kernels.layout import ordered_like
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
@@ -34,12 +34,7 @@ def _sum_repeats(g, shape, repeats):
 
 @op(name="repeat", input=lambda g, shape, repeats: _sum_repeats(g, shape, repeats))
 def _repeat(input, repeats):
-    if type(input) is not np.ndarray or input.size < native.LEAST:
-        return np.asarray(np.tile(input, repeats), order="C")
-    shape = (1,) * (len(repeats) - input.ndim) + input.shape
-    spread = input.reshape([n for size in shape for n in (1, size)])
-    spread = np.broadcast_to(spread, [n for pair in zip(repeats, shape) for n in pair])
-    return in_rows(spread).reshape([k * n for k, n in zip(repeats, shape)])
+    return tiled(input, repeats)
 
 
 @op(name="roll", input=lambda g, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims))
