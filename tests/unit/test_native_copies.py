@@ -330,3 +330,26 @@ def test_copies_at_every_distance():
                 np.testing.assert_array_equal(target, x)
                 assert not room[:place].any() and not room[place + n:].any()
         np.testing.assert_array_equal(copies.copied(memory[3:3 + n]), memory[3:3 + n])
+
+
+def test_sums_of_few_long_rows():
+    """A column's sum depends neither on the number of threads nor on the other columns."""
+    before = torch.get_num_threads()
+    try:
+        for rows, width in ((2, 700001), (7, 131072), (31, 50000), (32, 8193), (3, 130), (500, 33)):
+            x = draws(0, rows, width)
+            wanted = x[0].copy()
+            for row in x[1:32]:
+                wanted += row
+            for n in (1, 2, 4):
+                torch.set_num_threads(n)
+                found = torch.tensor(x).sum(0).numpy()
+                if rows <= 32:
+                    np.testing.assert_array_equal(found, wanted)
+                part = torch.tensor(x[:, :128].copy()).sum(0).numpy()
+                np.testing.assert_array_equal(found[:128][:width], part[:width])
+                leaf = torch.ones(width, requires_grad=True)
+                leaf.repeat(rows, 1).backward(torch.tensor(x))
+                np.testing.assert_array_equal(leaf.grad.numpy(), found)
+    finally:
+        torch.set_num_threads(before)

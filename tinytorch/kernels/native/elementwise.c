@@ -181,7 +181,7 @@ the compiler might add without rounding them. */
     OPERATION(unless_outside, (x <= y) | (x >= z) ? 0 : w)                                                            \
     OPERATION(positive_or_mul, x > 0 ? y : z * w)                                                                     \
     OPERATION(where, x != 0 ? y : z)                                                                                  \
-    OPERATION(finite, x == x ? (x > z ? (x < y ? x : y) : z) : w)                                                     \
+    OPERATION(finite, x == x ? NAMED(within)(z, y, x) : w)                                                            \
     OPERATION(huber, NAMED(huber)(x, y, z))                                                                           \
     OPERATION(minimum, NAMED(least)(x, y))                                                                            \
     OPERATION(maximum, NAMED(most)(x, y))                                                                             \

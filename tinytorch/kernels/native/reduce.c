@@ -165,18 +165,16 @@ INLINE void sums_of_some(int n, int64_t rows, int64_t width, const float *restri
         store(out + i * LANES, sums[i]);
 }
 
-static void sums_of_columns(const void *args, int64_t first, int64_t last)
+/* Sums of `rows` rows, of the columns [first, last). */
+INLINE void sums_of_part(int64_t rows, int64_t width, int64_t first, int64_t last, const float *restrict x,
+                         float *restrict out)
 {
-    const struct sums *s = args;
-    const int64_t width = s->width, rows = last - first;
-    const float *restrict x = s->x + first * width;
-    float *restrict out = s->out + first / s->grain * width;
-    int64_t i = 0;
-    for (; i + COLUMNS * LANES <= width; i += COLUMNS * LANES)
+    int64_t i = first;
+    for (; i + COLUMNS * LANES <= last; i += COLUMNS * LANES)
         sums_of_some(COLUMNS, rows, width, x + i, out + i);
-    for (; i + LANES <= width; i += LANES)
+    for (; i + LANES <= last; i += LANES)
         sums_of_some(1, rows, width, x + i, out + i);
-    for (; i < width; i++) {
+    for (; i < last; i++) {
         float total = 0;
         for (int64_t row = 0; row < rows; row++)
             total += x[row * width + i];
@@ -184,12 +182,27 @@ static void sums_of_columns(const void *args, int64_t first, int64_t last)
     }
 }
 
+static void sums_of_columns(const void *args, int64_t first, int64_t last)
+{
+    const struct sums *s = args;
+    sums_of_part(last - first, s->width, 0, s->width, s->x + first * s->width, s->out + first / s->grain * s->width);
+}
+
+static void sums_of_few_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct sums *s = args;
+    sums_of_part(s->rows, s->width, first, last, s->x, s->out);
+}
+
 /* One part for each `grain` rows. The first part becomes the sum of all. */
 void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
                  float *parts)
 {
     struct sums args = {rows, width, grain, x, NULL, parts, NULL};
-    share(threads, rows, grain, sums_of_columns, &args);
+    if (rows <= grain)                         /* pieces of so many columns that none has other instructions than before */
+        share(threads, width, light_rows_in_piece(16 * COLUMNS * rows) * 16 * COLUMNS, sums_of_few_rows, &args);
+    else
+        share(threads, rows, grain, sums_of_columns, &args);
     for (int64_t piece = 1; piece < pieces; piece++)
         for (int64_t i = 0; i < width; i++)
             parts[i] += parts[piece * width + i];

@@ -13,6 +13,7 @@ from ...kernels.copies import repeated, tiled
 from ...kernels.layout import ordered_like
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
+from ...kernels.sums import add_up
 from ...kinds.lazy import is_lazy
 from ...kinds.one_step import one_step
 from ...memory_format import contiguous_format
@@ -29,7 +30,8 @@ def _sum_repeats(g, shape, repeats):
     """The gradient of repeat: the sum over the copies of each element."""
     shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
     spread = [n for pair in zip(repeats, shape) for n in pair]
-    return g.reshape(tuple(spread)).sum(tuple(range(0, 2 * len(shape), 2)))
+    g, axes = g.reshape(tuple(spread)), tuple(range(0, 2 * len(shape), 2))
+    return g.sum(axes) if isinstance(g, Tensor) else add_up(g, axes)
 
 
 @op(name="repeat", input=lambda g, shape, repeats: _sum_repeats(g, shape, repeats))
