@@ -117,15 +117,15 @@ void diagonals(int64_t threads, int64_t outer, int64_t size, int64_t down, int64
     share(threads, outer * side, light_rows_in_piece(side), some_embedded, &args);
 }
 
-struct filled { float number; float *out; };
+struct filled { float value; float *out; };
 
 static void some_filled(const void *args, int64_t first, int64_t last)
 {
     const struct filled *a = args;
-    const float number = a->number;
+    const float value = a->value;
     float *restrict out = a->out;
     for (int64_t i = first; i < last; i++)
-        out[i] = number;
+        out[i] = value;
 }
 
 /* Fills an array with a number. */
