@@ -155,6 +155,15 @@ def _step(torch, arrays, text, backward):
     return step
 
 
+def _wake(step):
+    """Waits until the other library's threads, which spin for some milliseconds after its calls, sleep, and then calls
+    `step` until its own threads and the core are awake, which also takes some milliseconds."""
+    time.sleep(0.01)
+    end = time.perf_counter() + 0.004
+    while time.perf_counter() < end:
+        step()
+
+
 def _best(steps, seconds, clock):
     """The best time of a call of each step, in seconds. The steps take turns."""
     counts = []
@@ -164,18 +173,18 @@ def _best(steps, seconds, clock):
             start = clock()
             step()
             took.append(clock() - start)
-        counts.append(max(1, min(1000, int(seconds / 20 / (min(took) + 1e-9)))))
-    best, end, rounds = [math.inf] * len(steps), time.perf_counter() + seconds * len(steps), 0
-    while time.perf_counter() < end or rounds < 3:
+        counts.append(max(1, min(5000, int(seconds / 8 / (min(took) + 1e-9)))))
+    best, spent, rounds = [math.inf] * len(steps), 0.0, 0
+    while spent < seconds * len(steps) or rounds < 3:
         rounds += 1
         for i, (step, count) in enumerate(zip(steps, counts)):
-            if clock is time.perf_counter:     # the other library's threads spin for some milliseconds after its calls
-                time.sleep(0.02)
-                step()                         # wakes the threads, and fills the caches
+            if clock is time.perf_counter:
+                _wake(step)
             start = clock()
             for _ in range(count):
                 step()
-            best[i] = min(best[i], (clock() - start) / count)
+            took = clock() - start
+            spent, best[i] = spent + took, min(best[i], took / count)
     return best
 
 
