@@ -43,13 +43,22 @@ static int64_t helpers, wanted;
 static atomic_int_fast64_t inside;
 static atomic_uint_fast64_t job;
 static struct { int64_t count, grain; piece work; const void *args; } now;
-static atomic_int_fast64_t next_piece;
 
-static void take_pieces(void)
+/* The pieces that a thread takes first, which follow each other and are the same ones in the next loop of this length: its
+own caches may still have them. Then it takes those that others have left. Each range has a line of memory of its own. */
+static struct { _Alignas(64) atomic_int_fast64_t next; int64_t end; } ranges[MOST + 1];
+static int64_t sharing;                        /* the number of ranges */
+
+static void take_pieces(int64_t thread)
 {
-    int64_t first;
-    while ((first = atomic_fetch_add(&next_piece, 1) * now.grain) < now.count)
-        now.work(now.args, first, now.count - first < now.grain ? now.count : first + now.grain);
+    int64_t piece;
+    for (int64_t i = 0; i < sharing; i++) {
+        const int64_t k = (thread + i) % sharing;
+        while ((piece = atomic_fetch_add(&ranges[k].next, 1)) < ranges[k].end) {
+            const int64_t first = piece * now.grain;
+            now.work(now.args, first, now.count - first < now.grain ? now.count : first + now.grain);
+        }
+    }
     arrive();
 }
 
@@ -67,10 +76,9 @@ static void pause_a_little(void)
 #endif
 }
 
-static void *help(void *unused)
+static void *help(void *number)
 {
     uint64_t seen = 0;
-    (void)unused;
     for (;;) {
         for (int64_t end = nanoseconds() + MOMENT; atomic_load(&job) == seen && nanoseconds() < end;)
             pause_a_little();
@@ -85,7 +93,7 @@ static void *help(void *unused)
         wanted--;
         atomic_fetch_add(&inside, 1);
         pthread_mutex_unlock(&lock);
-        take_pieces();
+        take_pieces((intptr_t)number);
         pthread_mutex_lock(&lock);
         if (atomic_fetch_sub(&inside, 1) == 1)
             pthread_cond_signal(&ended);
@@ -104,7 +112,7 @@ static void hire(int64_t n)
         return;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (helpers < n && pthread_create(&thread, NULL, help, NULL) == 0) {
+    while (helpers < n && pthread_create(&thread, NULL, help, (void *)(intptr_t)(helpers + 1)) == 0) {
         pthread_detach(thread);
         helpers++;
     }
@@ -138,12 +146,16 @@ void share(int64_t threads, int64_t count, int64_t grain, piece work, const void
     pthread_mutex_lock(&lock);
     hire(n);
     now.count = count, now.grain = grain, now.work = work, now.args = args;
-    atomic_store(&next_piece, 0);
     wanted = n < helpers ? n : helpers;
+    sharing = wanted + 1;
+    for (int64_t i = 0; i < sharing; i++) {
+        atomic_store(&ranges[i].next, pieces * i / sharing);
+        ranges[i].end = pieces * (i + 1) / sharing;
+    }
     atomic_fetch_add(&job, 1);
     pthread_cond_broadcast(&begun);
     pthread_mutex_unlock(&lock);
-    take_pieces();
+    take_pieces(0);
     pthread_mutex_lock(&lock);
     wanted = 0;                                /* helpers that come later have nothing to do */
     pthread_mutex_unlock(&lock);
