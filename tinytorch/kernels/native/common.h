@@ -247,6 +247,8 @@ INLINE void copy_bytes_of(char *to, const char *from, int64_t n, int past)
         STREAM((float *)(to + i + 2 * STREAMED), c);
         STREAM((float *)(to + i + 3 * STREAMED), d);
     }
+#else
+    (void)past;
 #endif
     memcpy(to + i, from + i, n - i);
 }

@@ -178,7 +178,7 @@ the compiler might add without rounding them. */
     APART(sub_mul, x - NAMED(times)(y, z))                                                                            \
     APART(add_mul_sub, x + NAMED(times)(y, z - w))                                                                    \
     OPERATION(share_added_below, x < y ? z + x / y : w)                                                               \
-    OPERATION(unless_outside, (x <= y) | (x >= z) ? 0 : w)                                                            \
+    OPERATION(unless_outside, ((x <= y) | (x >= z)) ? 0 : w)                                                          \
     OPERATION(positive_or_mul, x > 0 ? y : z * w)                                                                     \
     OPERATION(where, x != 0 ? y : z)                                                                                  \
     OPERATION(finite, x == x ? NAMED(within)(z, y, x) : w)                                                            \
