@@ -45,8 +45,8 @@ static atomic_uint_fast64_t job;
 static struct { int64_t count, grain; piece work; const void *args; } now;
 
 /* The pieces that a thread takes first, which follow each other and are the same ones in the next loop of this length: its
-own caches may still have them. Then it takes those that others have left. Each range has a line of memory of its own. */
-static struct { _Alignas(64) atomic_int_fast64_t next; int64_t end; } ranges[MOST + 1];
+own caches may still have them. Then it takes those that others have left. No two ranges share a line of memory. */
+static struct { atomic_int_fast64_t next; int64_t end; char rest[48]; } ranges[MOST + 1];
 static int64_t sharing;                        /* the number of ranges */
 
 static void take_pieces(int64_t thread)
