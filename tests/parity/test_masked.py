@@ -1,8 +1,9 @@
 """torch.masked beside torch: what op_db does not hold, dtypes, dimensions, masks that leave out all, the words of
 errors, nodes."""
 import pytest
+import torch
 
-from .adapter import same_outcome
+from .adapter import TOLERANCE, same_outcome
 
 REDUCTIONS = ["sum", "prod", "amax", "amin", "mean", "logsumexp", "norm", "var", "std"]
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int64", "int8", "uint8", "bool", "complex64"]
@@ -24,7 +25,10 @@ def test_reductions(name, mask):
     for dtype in DTYPES:
         for more in ({}, {"dim": 1}, {"dim": (0, 1), "keepdim": True}, {"dim": -1, "dtype": "float64"}, {"dim": ()},
                      {"dim": 0, "dtype": "int64"}, {"dim": 2}, {"dim": (1, 1)}):
-            same_outcome(lambda t: _called(t, name, data(t, dtype), mask, more))
+            # A logarithm that is computed in float32 keeps its rounding in the dtype to which it is converted.
+            converted = name == "logsumexp" and "dtype" in more and dtype != "float64"
+            how = {"tolerance": {**TOLERANCE, torch.float64: TOLERANCE[torch.float32]}} if converted else {}
+            same_outcome(lambda t: _called(t, name, data(t, dtype), mask, more), **how)
 
 
 def _called(t, name, x, mask, more, *args):

@@ -18,8 +18,8 @@ BESIDE = {"__future__", "_heapq", "atexit", "copy", "gc", "heapq", "threading", 
 #: How many modules of the package each statement runs. One more costs each program a third of a millisecond, and three
 #: where there is no bytecode: those whose functions few programs use are named in `_OF` of the package, which loads
 #: them when they are asked for, and kernels by `kernels/later.py`.
-MODULES = {"import tinytorch": 168, "import tinytorch.nn": 267, "import tinytorch.optim": 189,
-           "import tinytorch.utils.data": 182}
+MODULES = {"import tinytorch": 170, "import tinytorch.nn": 268, "import tinytorch.optim": 191,
+           "import tinytorch.utils.data": 184}
 
 
 def _run(program):

@@ -278,6 +278,8 @@ def _limits(call):
         return None
     if each.name == "limit":
         return (numbers[1], numbers[0]), x, each.out
+    if each.name == "within":
+        return (numbers[0], numbers[1]), x, each.out
     if each.name == "maximum":
         return (numbers[0], math.inf), x, each.out
     return ((-math.inf, numbers[0]), x, each.out) if each.name == "minimum" else None
