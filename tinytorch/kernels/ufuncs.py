@@ -22,7 +22,8 @@ def shared(ufunc, *operands):
         return native.divided(ufunc, *operands)(*operands)
     if len(operands) > 1 or x.size < _MANY or x.dtype.char not in "efd" or not x.flags.c_contiguous:
         return ufunc(*operands)
-    result = np.empty_like(x)
-    flat, out = x.reshape(-1), result.reshape(-1)
+    flat = x.reshape(-1)
+    result = np.empty(x.shape, ufunc(flat[:1]).dtype)
+    out = result.reshape(-1)
     split(x.size, lambda first, last: ufunc(flat[first:last], out[first:last]))
     return result

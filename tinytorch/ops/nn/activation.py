@@ -335,9 +335,9 @@ def softsign(input: Tensor) -> Tensor:
     >>> torch.nn.functional.softsign(torch.tensor([-1., 3.]))
     tensor([-0.5000,  0.7500])
     """
-    if unwatched(input, True) and input._array.dtype.char in "fd":
+    if unwatched(input, True) and type(input._array) is np.ndarray and input._array.dtype.char in "fd":
         with ignored():
-            return wrap(_soft_sign(input._array))
+            return wrap(np.asarray(_soft_sign(input._array)))      # without the library, of one element a number
     return input / (input.abs() + 1)
 
 
