@@ -25,9 +25,9 @@ def test_reductions(name, mask):
     for dtype in DTYPES:
         for more in ({}, {"dim": 1}, {"dim": (0, 1), "keepdim": True}, {"dim": -1, "dtype": "float64"}, {"dim": ()},
                      {"dim": 0, "dtype": "int64"}, {"dim": 2}, {"dim": (1, 1)}):
-            # A logarithm that is computed in float32 keeps its rounding in the dtype to which it is converted.
+            # A logarithm computed in float32 keeps its rounding, up to 5e-7 here, in the dtype it is converted to.
             converted = name == "logsumexp" and "dtype" in more and dtype != "float64"
-            how = {"tolerance": {**TOLERANCE, torch.float64: TOLERANCE[torch.float32]}} if converted else {}
+            how = {"tolerance": {**TOLERANCE, torch.float64: 5e-7}} if converted else {}
             same_outcome(lambda t: _called(t, name, data(t, dtype), mask, more), **how)
 
 

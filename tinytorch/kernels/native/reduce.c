@@ -199,7 +199,7 @@ void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, in
                  float *parts)
 {
     struct sums args = {rows, width, grain, x, NULL, parts, NULL};
-    if (rows <= grain)                         /* pieces of so many columns that none has other instructions than before */
+    if (rows <= grain)                         /* pieces of whole vectors: a column's sum is that of one piece */
         share(threads, width, light_rows_in_piece(16 * COLUMNS * rows) * 16 * COLUMNS, sums_of_few_rows, &args);
     else
         share(threads, rows, grain, sums_of_columns, &args);

@@ -4,7 +4,7 @@ pthread, or another thread of the program uses the threads, the caller does all 
 #define _POSIX_C_SOURCE 200809L                /* for clocks and signal masks of threads */
 #include "common.h"
 
-/* Waits until stores past the caches (tile.h) have arrived, as other threads expect. */
+/* Waits until stores past the caches (common.h) have arrived, as other threads expect. */
 static void arrive(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
