@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.expressions import LARGE, in_one_pass
 from ..tensor import Tensor, wrap
 from .hooks import RemovableHandle, add_hook, checked_gradient
 
@@ -121,9 +122,11 @@ class Op:
         self.backs: list[Any] = [None] * (len(self.params) - first)
         self.needs: list[tuple] = [()] * len(self.backs)
         self.rules = dict(rules) if rules else {}
+        by_element = not said.get("is_product") and (said.get("elementwise") or said.get("batches") == "elements")
         for argument, rule in self.rules.items():
             i = self.params.index(argument) - first
-            self.backs[i], self.needs[i] = self._adapt(rule)
+            back, self.needs[i] = self._adapt(rule)
+            self.backs[i] = self._adapt_to_large(rule, back) if by_element else back
         self.joint: Any = None
         if joint is not None:
             self.joint, self.joint_needs = self._adapt_joint(joint)
@@ -230,6 +233,15 @@ class Op:
             return (lambda g, saved, edge: rule(g, *[saved[i] for i in at])), needs
         return (lambda g, saved, edge: rule(
             g, *[shape_of(edge) if i is _SHAPE else saved[i] for i in at])), needs
+
+    def _adapt_to_large(self, rule, back):
+        """`back`, the adapted rule of an elementwise op, which computes large gradients in one pass."""
+        at = self._places(rule, 1)
+        if _SHAPE in at or hasattr(rule, "program_of"):        # an expression already
+            return back
+        large = in_one_pass(rule)
+        return lambda g, saved, edge: back(g, saved, edge) if g.__class__ is not np.ndarray or g.nbytes < LARGE \
+            else large(g, *[saved[i] for i in at])
 
     def _adapt_joint(self, rule):
         at = self._places(rule, 2)

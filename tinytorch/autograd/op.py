@@ -378,7 +378,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None, r
                 elif dtype is BFLOAT16 and halves is not None and b is not other and a.shape == b.shape and (
                         type(a) is type(b) is ndarray):        # lazy arrays compute by themselves
                     result, usual_order = run(halves, a, b), False
-                elif a.size < least:
+                elif a.size < least and (a.ndim or b is other or b.size < least):
                     result = run(native.heard(quick) if listening else quick, a, b)
                 else:
                     result = run(forward, a, b)

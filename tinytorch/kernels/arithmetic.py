@@ -137,7 +137,7 @@ def _shared(operation):
     return compute
 
 
-product, quotient, total, subtracted = map(_shared, (operator.mul, operator.truediv, operator.add, operator.sub))
+product, total, subtracted = map(_shared, (operator.mul, operator.add, operator.sub))
 _negative = expression(lambda x: -x)
 
 

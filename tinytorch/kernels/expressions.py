@@ -442,6 +442,61 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
     return call
 
 
+# ------------------------------------------------------------------ derivative rules of large arrays
+#: From so many bytes on a rule runs on the machine. NumPy computes few elements in less time.
+LARGE = 1 << 17
+#: Operations that the machine and NumPy round alike.
+_EXACT = {"given", "neg", "abs", "add", "sub", "mul", "div", "where", *_COMPARISONS}
+
+
+def _is_condition(x):
+    return x.__class__ is Symbol and x.name in _COMPARISONS
+
+
+def _is_exact(x):
+    """Whether NumPy gives the bits of the machine for a value of a traced expression. The machine's conditions are
+    the numbers 0 and 1. NumPy's are bools, of which a number can be a multiple, but whose sums are others."""
+    if x.__class__ is not Symbol or x.name == "given":
+        return True
+    conditions = [_is_condition(y) for y in x.operands]
+    if x.name == "where":
+        fits = conditions == [True, False, False]
+    else:
+        fits = not all(conditions) if x.name == "mul" else not any(conditions)
+    return fits and x.name in _EXACT and all([_is_exact(y) for y in x.operands])
+
+
+def _traces(rule, arrays):
+    """Whether a rule is a program of at least one exact operation. It is not if it calls anything but words."""
+    try:
+        result = rule(*[Symbol("given", i) for i in range(arrays)])
+        return result.__class__ is Symbol and result.name != "given" and not _is_condition(result) and _is_exact(result)
+    except Exception:                          # whatever the functions that the rule calls raise for a Symbol
+        return False
+
+
+def in_one_pass(rule: Callable) -> Callable:
+    """`rule`, the derivative rule of an elementwise operation, for large arrays: its expression where it consists of
+    exact operations, so that the gradient has the bits that NumPy gives, and one pass of all threads makes it."""
+    call: Any = None
+
+    def compute(g, *saved):
+        nonlocal call
+        if call is None:
+            call = expression(rule, 1 + len(saved)) if _traces(rule, 1 + len(saved)) else rule
+        dtype = g.dtype
+        if call is rule or dtype != _FLOAT and dtype != _DOUBLE:
+            return rule(g, *saved)
+        for x in (g, *saved):
+            if x.__class__ is ndarray:
+                if x.dtype != dtype or not (x.flags.c_contiguous or not any(x.strides)):
+                    return rule(g, *saved)
+            elif x.__class__ is not float and x.__class__ is not int:
+                return rule(g, *saved)
+        return call(g, *saved)
+    return compute
+
+
 @expression(arrays=2)
 def log_of_sum(x, y):
     """log(exp(x) + exp(y)) without overflow. Where the two are equal, possibly infinite, log(2) is added."""

@@ -13,9 +13,11 @@ _MANY = 1 << 18
 
 
 def shared(ufunc, *operands):
-    """ufunc(*operands), on several threads if the first array is large. An array to write to may be the last operand.
-    The ufunc must round an element in the same way at any position."""
-    x = operands[1] if operands[0].__class__ in _NUMBERS else operands[0]
+    """ufunc(*operands), on several threads if the first array, or the one after a single number, is large. An array to
+    write to may be the last operand. The ufunc must round an element in the same way at any position."""
+    x = operands[0]
+    if x.__class__ in _NUMBERS or not x.ndim and len(operands) > 1 and operands[1].__class__ is np.ndarray:
+        x = operands[1]
     if x.size < FEW or number() == 1 or type(ufunc) is not np.ufunc or any([type(x) not in _PLAIN for x in operands]):
         return ufunc(*operands)
     if native.level() is not None:

@@ -15,7 +15,7 @@ from ...autograd.public import method, public, reflected
 from ...autograd.record_dtypes import in_float32
 from ...errors import not_implemented
 from ...kernels import expressions
-from ...kernels.arithmetic import MANY, is_large, many, negated, quotient, whole_quotients
+from ...kernels.arithmetic import MANY, many, whole_quotients
 from ...kernels.expressions import expression, where
 from ...kernels.looks import all_true
 from ...kernels.ufuncs import shared
@@ -96,7 +96,7 @@ def _add(input, other):
         return _add_halves(input, other)
     if input.size >= MANY and (result := many("add_each", input, other)) is not None:
         return result
-    return input + other
+    return shared(np.add, input, other)
 
 
 def _is_bool(x):
@@ -111,7 +111,7 @@ def _refuse_bools(input, other):
         raise RuntimeError(_NO_BOOL)
 
 
-@binary(numbers="any", input=lambda g: g, other=lambda g: negated(g), name="sub", mixed=_refuse_bools,
+@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools,
         ufunc=np.subtract, stored=dt.ONLY_COMPLEX32, kernel="add_stub", in_bfloat16=_sub_halves)
 def _sub(input, other):
     if input.dtype == bool:
@@ -120,7 +120,7 @@ def _sub(input, other):
         return _sub_halves(input, other)
     if input.size >= MANY and (result := many("sub_each", input, other)) is not None:
         return result
-    return input - other
+    return shared(np.subtract, input, other)
 
 
 @binary(input=lambda g: -g, other=lambda g: g, name="rsub.1", stored=dt.ONLY_COMPLEX32, kernel="add_stub")
@@ -273,24 +273,18 @@ def mul(input, other):
         return _mul_halves(input, other)
     if input.size >= MANY and (result := many("mul_each", input, other)) is not None:
         return result
-    return input * other
+    return shared(np.multiply, input, other)
 
 
-_of_divisor = expression(lambda g, input, other: -g * (input / other / other), 3)
-
-
-def _divisor_slope(g, input, other):
-    return _of_divisor(g, input, other) if is_large(g) else -g * conj(input / other / other)
-
-
-@binary(numbers="any", input=lambda g, other: quotient(g, conj(other)), other=_divisor_slope,
+@binary(numbers="any", input=lambda g, other: g / conj(other),
+        other=lambda g, input, other: -g * conj(input / other / other),
         to_float=True, name="div", wide_scalar=True, ufunc=np.true_divide, in_bfloat16=_div_halves)
 def _true_divide(input, other):
     if input.dtype.char == "e":
         return _div_halves(input, other)
     if input.size >= MANY and (result := many("div_each", input, other)) is not None:
         return result
-    return np.true_divide(input, other)
+    return shared(np.true_divide, input, other)
 
 
 def _check_divisor(name, input, other):
