@@ -1,9 +1,13 @@
 """Derivative rules of large arrays, which threads share: the bits of small arrays, on any number of threads."""
+import struct
+
 import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.kernels import arithmetic
+from tinytorch.autograd.node import Op
+from tinytorch.kernels import arithmetic, expressions, native
+from tinytorch.kernels.expressions import in_one_pass
 
 F = torch.nn.functional
 SHAPE, PIECE = (600, 512), 60                  # a piece of the rows is small
@@ -144,3 +148,61 @@ def test_numbers_of_other_kinds_are_left_to_numpy():
         found, plain = arithmetic.product(single, other), single * other
         assert found.dtype == plain.dtype
         np.testing.assert_array_equal(found, plain)
+
+
+def rules_in_one_pass():
+    """(op, argument, rule, the numbers of arrays and of numbers) for the rules that run as one pass for large
+    arrays."""
+    for o in sorted(Op.registry, key=lambda o: o.name):
+        for argument, rule in o.rules.items():
+            count = rule.__code__.co_argcount
+            if argument != "joint" and not hasattr(rule, "program_of") and o.original is None:
+                for arrays in range(1, count + 1):
+                    if expressions.traced_in_one_pass(rule, arrays, count - arrays) is not None:
+                        yield o, argument, rule, arrays, count - arrays
+
+
+@pytest.mark.skipif(native.level() is None, reason="without the library NumPy computes all rules")
+def test_every_rule_in_one_pass_gives_numpys_bits():
+    random, found = np.random.default_rng(0), 0
+    special = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-40, -1e-310, 0.5]
+    pairs = np.array(np.meshgrid(special, special)).reshape(2, -1)
+    for o, argument, rule, arrays, numbers in rules_in_one_pass():
+        for dtype in np.float32, np.float64:
+            given = [random.standard_normal(1 << 15).astype(dtype) for _ in range(arrays)]
+            for k, x in enumerate(given):
+                x[:pairs.shape[1]] = pairs[k % 2]
+                x[200:300] = np.roll(pairs[k % 2], k)
+            for number in (0.3, -1, 3, 1e-40, np.inf) if numbers else (None,):
+                with np.errstate(all="ignore"):
+                    operands = *given, *[number] * numbers
+                    try:
+                        expected = rule(*operands)
+                    except (TypeError, ValueError, struct.error):      # it takes no array there
+                        continue
+                    computed, found = in_one_pass(rule)(*operands), found + 1
+                case = o.name, argument, arrays, number
+                assert computed.dtype == expected.dtype and equal_bits(computed, expected), case
+    assert found > 200
+
+
+def equal_bits(x, y):
+    """Whether arrays have the same elements, and the same signs of zeros."""
+    return np.array_equal(x, y, equal_nan=True) and np.array_equal(np.signbit(x[x == 0]), np.signbit(y[y == 0]))
+
+
+def test_borders_of_views():
+    """The gradient of a basic index: what was given, among zeros."""
+    random = np.random.default_rng(0)
+    for shape, index in (((40000,), slice(3, 39000)), ((300, 200), (slice(1, None), slice(None, -1))),
+                         ((300, 200), (slice(None), 7)), ((60, 40, 50), (slice(None), 3)),
+                         ((60, 40, 50), (slice(2, 50), slice(None), slice(5, None))), ((600, 500), (slice(None), -1)),
+                         ((60, 40, 50), (slice(None), slice(1, 39))), ((60, 40, 50), slice(0, 60, 2)),
+                         ((1200, 300), (None, slice(1, 1100)))):
+        for dtype in np.float32, np.float64:
+            x = torch.tensor(random.standard_normal(shape).astype(dtype)).requires_grad_()
+            expected = np.zeros(shape, dtype)
+            g = random.standard_normal(expected[index].shape).astype(dtype)
+            expected[index] = g
+            x[index].backward(torch.tensor(g))
+            assert np.array_equal(x.grad.numpy(), expected)

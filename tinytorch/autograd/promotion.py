@@ -13,6 +13,7 @@ from numpy import ndarray
 from .. import dtypes as dt
 from ..errors import C_NAMES, kind_of, not_implemented, sizes_do_not_match, type_name, warn
 from ..kernels.errstate import ignored
+from ..kernels.expressions import Symbol
 from ..kernels.memory import refusal
 from ..kinds.lazy import is_lazy
 from ..kinds.table import kind_among
@@ -35,8 +36,8 @@ _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 def on_arrays(o: Op, *operands: Any, level: int = 3) -> np.ndarray | np.generic:
     """An op called on plain arrays by a function of this package, outside of backward: there is nothing to record.
     Called from elsewhere, an array is no valid operand. `level`: the number of frames from this function to the caller
-    of the op."""
-    if any(isinstance(x, (ndarray, np.generic)) for x in operands) and called_from_here(level, o.name):
+    of the op. In a derivative rule that is traced, Symbols stand for arrays."""
+    if any(isinstance(x, (ndarray, np.generic, Symbol)) for x in operands) and called_from_here(level, o.name):
         return o.forward(*operands)
     return not_an_operand(o, 1, *operands)
 

@@ -35,7 +35,7 @@ def triangle(x, diagonal, upper):
 
 
 def bordered(x, widths, value):
-    """`x` in borders of the number `value`, if only the last two dimensions have any."""
+    """`x` in borders of the number `value`, if two neighbouring dimensions at most have any."""
     if x.dtype != _FLOAT or (sizes := _sizes_of_border(x.shape, widths)) is None:
         return None
     return native.made("border", *sizes, value, x)
@@ -64,11 +64,15 @@ def pixels_shuffled(x, factor, back, size):
 @lru_cache(1024)
 def _sizes_of_border(shape, widths):
     """The arguments of the kernel `border` before its number."""
+    result = tuple([n + a + b for n, (a, b) in zip(shape, widths)])
+    while len(shape) > 2 and widths[-1] == (0, 0):     # the last two dimensions as one
+        *shape, m, n = shape
+        *widths, (before, after), _ = widths
+        shape, widths = (*shape, m * n), (*widths, (before * n, after * n))
     inside = (1, 1, *shape)[-2:]
-    (top, bottom), (left, right) = (((0, 0), (0, 0)) + widths)[-2:]
+    (top, bottom), (left, right) = ((0, 0), (0, 0), *widths)[-2:]
     if any([a or b for a, b in widths[:-2]]) or min(top, bottom, left, right) < 0:
         return None
-    result = tuple([n + a + b for n, (a, b) in zip(shape, widths)])
     return result, prod(shape[:-2]), *inside, top, bottom, left, right
 
 

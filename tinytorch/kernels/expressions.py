@@ -51,6 +51,7 @@ class Symbol:
     """A value in an expression that is being traced: an operation on other values, an array or a number."""
 
     __slots__ = ("name", "operands")
+    dtype = _FLOAT                             # of any of the machine's dtypes: no text depends on which one it is
 
     def __init__(self, name: str, *operands: Any) -> None:
         self.name, self.operands = name, operands
@@ -66,6 +67,8 @@ class Symbol:
 
     def conjugate(self):
         return self                            # the machine has no complex numbers
+
+    conj = conjugate
 
     def __bool__(self):
         raise TypeError("an expression cannot branch: use `where`")
@@ -445,8 +448,9 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
 # ------------------------------------------------------------------ derivative rules of large arrays
 #: From so many bytes on a rule runs on the machine. NumPy computes few elements in less time.
 LARGE = 1 << 17
+_WHOLE = 1 << 53                               # double precision holds the integers up to this one
 #: Operations that the machine and NumPy round alike.
-_EXACT = {"given", "neg", "abs", "add", "sub", "mul", "div", "where", *_COMPARISONS}
+_EXACT = {"given", "neg", "abs", "add", "sub", "mul", "div", "sqrt", "where", *_COMPARISONS}
 
 
 def _is_condition(x):
@@ -455,45 +459,54 @@ def _is_condition(x):
 
 def _is_exact(x):
     """Whether NumPy gives the bits of the machine for a value of a traced expression. The machine's conditions are
-    the numbers 0 and 1. NumPy's are bools, of which a number can be a multiple, but whose sums are others."""
-    if x.__class__ is not Symbol or x.name == "given":
+    the numbers 0 and 1. NumPy's are bools, of which a number can be a multiple, but whose sums are others. Python
+    computes with two numbers in double precision."""
+    if x.__class__ is not Symbol or x.name in ("given", "number"):
         return True
     conditions = [_is_condition(y) for y in x.operands]
     if x.name == "where":
         fits = conditions == [True, False, False]
     else:
         fits = not all(conditions) if x.name == "mul" else not any(conditions)
-    return fits and x.name in _EXACT and all([_is_exact(y) for y in x.operands])
+    of_array = any([y.__class__ is Symbol and y.name != "number" for y in x.operands])
+    return fits and of_array and x.name in _EXACT and all([_is_exact(y) for y in x.operands])
 
 
-def _traces(rule, arrays):
-    """Whether a rule is a program of at least one exact operation. It is not if it calls anything but words."""
+def traced_in_one_pass(rule: Callable, arrays: int, numbers: int) -> Callable | None:
+    """The expression of a function of arrays and then numbers; None if it is no program of exact operations, as when
+    it calls anything but words."""
     try:
-        result = rule(*[Symbol("given", i) for i in range(arrays)])
-        return result.__class__ is Symbol and result.name != "given" and not _is_condition(result) and _is_exact(result)
+        result = rule(*[Symbol("given", i) for i in range(arrays)], *[Symbol("number", i) for i in range(numbers)])
     except Exception:                          # whatever the functions that the rule calls raise for a Symbol
-        return False
+        return None
+    if arrays > _GIVEN or numbers > _NUMBERS or result.__class__ is not Symbol:
+        return None
+    exact = result.name != "given" and not _is_condition(result) and _is_exact(result)
+    return expression(rule, arrays) if exact else None
 
 
 def in_one_pass(rule: Callable) -> Callable:
-    """`rule`, the derivative rule of an elementwise operation, for large arrays: its expression where it consists of
-    exact operations, so that the gradient has the bits that NumPy gives, and one pass of all threads makes it."""
-    call: Any = None
+    """`rule`, a function of arrays that computes element by element, as in derivative rules. If its operations are
+    exact it is an expression for large arrays: one pass of all threads, with the bits that NumPy gives. It may have
+    numbers behind the arrays."""
+    calls: dict[int, Any] = {}                 # by the number of arrays
 
-    def compute(g, *saved):
-        nonlocal call
-        if call is None:
-            call = expression(rule, 1 + len(saved)) if _traces(rule, 1 + len(saved)) else rule
-        dtype = g.dtype
-        if call is rule or dtype != _FLOAT and dtype != _DOUBLE:
-            return rule(g, *saved)
-        for x in (g, *saved):
+    def compute(*operands):
+        dtype, most, arrays = operands[0].dtype, 0, 0
+        if dtype != _FLOAT and dtype != _DOUBLE:
+            return rule(*operands)
+        for i, x in enumerate(operands):
             if x.__class__ is ndarray:
-                if x.dtype != dtype or not (x.flags.c_contiguous or not any(x.strides)):
-                    return rule(g, *saved)
-            elif x.__class__ is not float and x.__class__ is not int:
-                return rule(g, *saved)
-        return call(g, *saved)
+                if x.dtype != dtype or arrays < i or not (x.flags.c_contiguous or not any(x.strides)):
+                    return rule(*operands)
+                most, arrays = max(most, x.nbytes), arrays + 1
+            elif x.__class__ is not float and (x.__class__ is not int or not -_WHOLE <= x <= _WHOLE):
+                return rule(*operands)
+        if most < LARGE:
+            return rule(*operands)
+        if arrays not in calls:
+            calls[arrays] = traced_in_one_pass(rule, arrays, len(operands) - arrays) or rule
+        return calls[arrays](*operands)
     return compute
 
 

@@ -22,7 +22,7 @@ def extreme_of(ufunc, x, axes, keepdims=False):
             found = native.made("extremes", *plan, ufunc is np.minimum, x)
             if found is not None:
                 return found
-        if axes is None and x.dtype == _LONG and x.size <= native.ONE_PIECE:
+        if axes is None and x.dtype == _LONG and (x.size <= native.ONE_PIECE or number() > 1):
             found = native.made("extreme_integers", plan[0], 1, x.size, ufunc is np.minimum, x)
             if found is not None:
                 return found

@@ -196,34 +196,46 @@ INLINE int32_t key_of(float x)
     return value != value ? INT32_MAX : bits < 0 ? bits ^ INT32_MAX : bits;
 }
 
-/* The positions of the `k` smallest (or largest) elements of each row, in the order of torch.topk: sorted if `ordered`,
-else as the algorithm leaves them. A row has fewer than 2^31 elements, and k is at least 1. */
-int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t largest, int64_t ordered, const float *x,
-            int64_t *out)
+struct top { int64_t width, k, largest, ordered, *failed; const float *x; int64_t *out; };
+
+static void some_top(const void *args, int64_t first, int64_t last)
 {
+    const struct top *a = args;
+    const int64_t width = a->width, k = a->k;
     struct pair *pairs = malloc((size_t)width * sizeof *pairs);
-    (void)threads;
-    if (!pairs)
-        return NO_MEMORY;
-    for (int64_t r = 0; r < rows; r++) {
-        const float *row = x + r * width;
+    if (!pairs) {
+        fail(a->failed, NO_MEMORY);
+        return;
+    }
+    for (int64_t r = first; r < last; r++) {
+        const float *row = a->x + r * width;
         for (int64_t i = 0; i < width; i++) {
             const int32_t key = key_of(row[i]);
-            pairs[i].key = largest ? ~key : key;
+            pairs[i].key = a->largest ? ~key : key;
             pairs[i].at = (int32_t)i;
         }
         if (k <= width / 64)
             partial_sort(pairs, k, width);
         else {
             nth_element(pairs, pairs + k - 1, pairs + width);
-            if (ordered)
+            if (a->ordered)
                 sort(pairs, pairs + k - 1, doubled_logarithm(k - 1));
         }
         for (int64_t i = 0; i < k; i++)
-            out[r * k + i] = pairs[i].at;
+            a->out[r * k + i] = pairs[i].at;
     }
     free(pairs);
-    return 0;
+}
+
+/* The positions of the `k` smallest (or largest) elements of each row, in the order of torch.topk: sorted if `ordered`,
+else as the algorithm leaves them. A row has fewer than 2^31 elements, and k is at least 1. */
+int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t largest, int64_t ordered, const float *x,
+            int64_t *out)
+{
+    int64_t failed = 0;
+    const struct top args = {width, k, largest, ordered, &failed, x, out};
+    share(threads, rows, rows_in_piece(width), some_top, &args);
+    return failed;
 }
 
 /* The position of the key of rank `k`, by the partition of torch.kthvalue. */

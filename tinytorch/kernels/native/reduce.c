@@ -246,20 +246,45 @@ void whole_sums(int64_t threads, int64_t rows, int64_t width, const int64_t *x, 
     *out = whole_sum_of(parts, MOST_PARTS);
 }
 
+struct whole_extremes { int64_t width, smallest; const int64_t *x; int64_t *out; };
+
+INLINE int64_t extreme_integer_of(const int64_t *x, int64_t n, int64_t smallest)
+{
+    int64_t found = x[0];
+    if (smallest)
+        for (int64_t j = 1; j < n; j++)
+            found = x[j] < found ? x[j] : found;
+    else
+        for (int64_t j = 1; j < n; j++)
+            found = x[j] > found ? x[j] : found;
+    return found;
+}
+
+static void extreme_integers_of_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct whole_extremes *e = args;
+    for (int64_t row = first; row < last; row++)
+        e->out[row] = extreme_integer_of(e->x + row * e->width, e->width, e->smallest);
+}
+
+static void extreme_integers_of_parts(const void *args, int64_t first, int64_t last)
+{
+    const struct whole_extremes *e = args;
+    e->out[first / part_of_row(e->width)] = extreme_integer_of(e->x + first, last - first, e->smallest);
+}
+
 /* The largest or smallest integer of each row. */
 void extreme_integers(int64_t threads, int64_t rows, int64_t width, int64_t smallest, const int64_t *x, int64_t *out)
 {
-    (void)threads;
-    for (int64_t i = 0; i < rows; i++, x += width) {
-        int64_t found = x[0];
-        if (smallest)
-            for (int64_t j = 1; j < width; j++)
-                found = x[j] < found ? x[j] : found;
-        else
-            for (int64_t j = 1; j < width; j++)
-                found = x[j] > found ? x[j] : found;
-        out[i] = found;
+    int64_t parts[MOST_PARTS];
+    const struct whole_extremes args = {width, smallest, x, rows == 1 ? parts : out};
+    if (rows != 1) {
+        share(threads, rows, light_rows_in_piece(width), extreme_integers_of_rows, &args);
+        return;
     }
+    const int64_t part = part_of_row(width);
+    share(threads, width, part, extreme_integers_of_parts, &args);
+    *out = extreme_integer_of(parts, (width + part - 1) / part, smallest);
 }
 
 /* How many of the bools of each row are true. */

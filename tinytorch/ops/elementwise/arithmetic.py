@@ -346,6 +346,7 @@ def _floored(a, b, rounded):
 
 
 _quotient = expression(lambda x, y: _floored(x, y, lambda step: step), 2)
+_truncated = expression(lambda x, y: expressions.trunc(x / y), 2)
 
 
 @binary(numbers="any", input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
@@ -354,6 +355,8 @@ def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
     if input.dtype.char == "e" and np.size(other) == 1:
         return rounded_once(lambda a, b: np.trunc(a / b), input, other)
+    if input.dtype.char in "fd":
+        return _truncated(input, other)
     if input.dtype.kind in dt.NATIVE:
         return np.trunc(np.true_divide(input, other))
     quotient, rest = np.divmod(input, other)

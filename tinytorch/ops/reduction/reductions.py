@@ -18,9 +18,10 @@ from ...autograd.public import public, refuse
 from ...autograd.record_dtypes import in_float32
 from ...errors import refuse_records, type_name
 from ...kernels import scan
-from ...kernels.expressions import expression
+from ...kernels.expressions import expression, in_one_pass
 from ...kernels.layout import as_array, laid_out
 from ...kernels.sums import add_up, add_up_halves, add_up_whole
+from ...kernels.ufuncs import shared
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 
@@ -315,15 +316,18 @@ def _all_but_one(x, dim):
     return (before * behind).swapaxes(0, dim)
 
 
+_of_factor = in_one_pass(lambda g, ans, input: g * (ans / input).conj())
+
+
 def _prod_grad(g, input, ans, dim):
     """g times the product of all other elements. It is computed by division if no element is zero."""
     array = raw(input)
     if not input.ndim:
         return g
-    zeros = array.size - np.count_nonzero(array)
+    zeros = np.count_nonzero(shared(np.equal, array, 0))
     g = g.reshape(kept_shape(input.shape, range(input.ndim) if dim is None else (dim,)))
     if not zeros:
-        return g * (ans.reshape(g.shape) / input).conj()
+        return _of_factor(g, ans.reshape(g.shape), input)
     if dim is None and zeros > 1 and not isinstance(g, Tensor):
         return input * 0                       # of ndarrays alone: a second derivative need not be zero
     if dim is not None:
