@@ -27,6 +27,11 @@ RULES = {
     "mse": lambda x, y: F.mse_loss(x, y, reduction="none"),
     "masked": lambda x, y: x.masked_fill(y > 0.5, 2.0) * y,
     "softsign": lambda x, y: F.softsign(x) + y,
+    "sine": lambda x, y: x.sin() + y.exp(),
+    "logsumexp": lambda x, y: torch.logsumexp(x, 1, keepdim=True) + y,
+    "acos": lambda x, y: (x / 9).acos() * (y / 9).asin(),
+    "truncated": lambda x, y: torch.fmod(x, y),
+    "product": lambda x, y: (x * x + 1)[:, :9].prod(1, keepdim=True) + y,
 }
 
 

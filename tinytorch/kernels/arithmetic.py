@@ -1,12 +1,11 @@
 """Sums, differences, products and quotients of arrays, of which the second one may be repeated for each row, and
 quotients of integers."""
-import operator
 import sys
 
 import numpy as np
 
 from . import native
-from .expressions import expression
+from .expressions import LARGE, in_one_pass
 from .layout import operand_order
 from .rows import around
 from .threads import number
@@ -114,33 +113,12 @@ def complex_sizes(x):
 
 
 # ------------------------------------------------------------------ steps of derivative rules
-# Those of large arrays are shared among threads. For others, and for Tensors, the operators of Python take less time
-# and give the same bits.
-#: From so many bytes on an array is large, and a single operation is worth sharing.
-_LARGE, _SHARED = 1 << 17, 1 << 19
+#: Operators that threads share for large arrays. They take Tensors too.
+product, total, subtracted = [in_one_pass(step) for step in (
+    lambda x, y: x * y, lambda x, y: x + y, lambda x, y: x - y)]
+negated = in_one_pass(lambda x: -x)
 
 
 def is_large(x):
     """Whether `x` is a large array of numbers in single or double precision."""
-    return x.__class__ is np.ndarray and x.nbytes >= _LARGE and x.dtype.char in "fd"
-
-
-def _shared(operation):
-    """An operation of an array and another one, or a number."""
-    on_threads = expression(lambda x, y: operation(x, y), 2)
-
-    def compute(x, y):
-        if x.__class__ is np.ndarray and x.nbytes >= _SHARED and number() > 1 and is_large(x) and (
-                y.__class__ is float or y.__class__ is int or y.__class__ is np.ndarray and y.dtype == x.dtype):
-            return on_threads(x, y)
-        return operation(x, y)
-    return compute
-
-
-product, total, subtracted = map(_shared, (operator.mul, operator.add, operator.sub))
-_negative = expression(lambda x: -x)
-
-
-def negated(x):
-    """-x."""
-    return _negative(x) if is_large(x) and x.nbytes >= _SHARED and number() > 1 else -x
+    return x.__class__ is np.ndarray and x.nbytes >= LARGE and x.dtype.char in "fd"

@@ -48,13 +48,21 @@ FINE = {}
 
 
 class Symbol:
-    """A value in an expression that is being traced: an operation on other values, an array or a number."""
+    """A value in an expression that is being traced: an operation on other values, an array or a number.
 
-    __slots__ = ("name", "operands")
+    by_machine  whether the operation is one that the machine computes for any number of elements: see `fine`"""
+
+    __slots__ = ("name", "operands", "by_machine")
     dtype = _FLOAT                             # of any of the machine's dtypes: no text depends on which one it is
+    ndim, size = 1, 0
 
-    def __init__(self, name: str, *operands: Any) -> None:
-        self.name, self.operands = name, operands
+    def __init__(self, name: str, *operands: Any, by_machine: bool = False) -> None:
+        self.name, self.operands, self.by_machine = name, operands, by_machine
+
+    def __array_ufunc__(self, ufunc, method, *operands, **others):
+        if method != "__call__" or others or ufunc not in FINE:
+            return NotImplemented
+        return Symbol(FINE[ufunc].__name__, *operands, by_machine=True)
 
     def __neg__(self):
         return Symbol("neg", self)
@@ -469,7 +477,8 @@ def _is_exact(x):
     else:
         fits = not all(conditions) if x.name == "mul" else not any(conditions)
     of_array = any([y.__class__ is Symbol and y.name != "number" for y in x.operands])
-    return fits and of_array and x.name in _EXACT and all([_is_exact(y) for y in x.operands])
+    exact = x.by_machine or x.name in _EXACT
+    return fits and of_array and exact and all([_is_exact(y) for y in x.operands])
 
 
 def traced_in_one_pass(rule: Callable, arrays: int, numbers: int) -> Callable | None:
@@ -492,12 +501,12 @@ def in_one_pass(rule: Callable) -> Callable:
     calls: dict[int, Any] = {}                 # by the number of arrays
 
     def compute(*operands):
-        dtype, most, arrays = operands[0].dtype, 0, 0
+        dtype, most, arrays = getattr(operands[0], "dtype", None), 0, 0
         if dtype != _FLOAT and dtype != _DOUBLE:
             return rule(*operands)
         for i, x in enumerate(operands):
             if x.__class__ is ndarray:
-                if x.dtype != dtype or arrays < i or not (x.flags.c_contiguous or not any(x.strides)):
+                if x.dtype != dtype or arrays < i or not (x.flags.c_contiguous or _narrowed(x).flags.c_contiguous):
                     return rule(*operands)
                 most, arrays = max(most, x.nbytes), arrays + 1
             elif x.__class__ is not float and (x.__class__ is not int or not -_WHOLE <= x <= _WHOLE):

@@ -12,10 +12,9 @@ from ...autograd.op import op, single
 from ...autograd.promotion import EXACT, converted, scalar_of, to_default, write_out
 from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name, warn
-from ...kernels import expressions, native, softmax
-from ...kernels.arithmetic import is_large
+from ...kernels import native, softmax
 from ...kernels.errstate import ignored
-from ...kernels.expressions import expression
+from ...kernels.expressions import in_one_pass
 from ...kernels.extremes import range_of
 from ...kernels.layout import as_array
 from ...kernels.looks import all_between
@@ -246,12 +245,11 @@ def _rounding(array):
     return (lambda step: dt.widened(dt.narrowed(np.asarray(step)))) if array.dtype == dt.BFLOAT16 else lambda step: step
 
 
-_share_of_log = expression(lambda g, ans, input: g * expressions.exp(input - ans), 3)
+_share_of_log = in_one_pass(lambda g, ans, input: g * exp(input - ans).conj())
 
 
 def _share_of_sum(g, ans, input, dim):
-    g, ans = spread(g, input.shape, dim), spread(ans, input.shape, dim)
-    return _share_of_log(g, ans, input) if is_large(input) else g * exp(input - ans).conj()
+    return _share_of_log(spread(g, input.shape, dim), spread(ans, input.shape, dim), input)
 
 
 @op(name="logsumexp", batches="dims", steps=True,
