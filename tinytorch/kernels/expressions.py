@@ -50,25 +50,25 @@ FINE = {}
 class Symbol:
     """A value in an expression that is being traced: an operation on other values, an array or a number.
 
-    by_machine  whether the operation is one that the machine computes for any number of elements: see `fine`"""
+    exact  whether NumPy and the machine give the same bits, or the machine alone computes the operation: see `fine`"""
 
-    __slots__ = ("name", "operands", "by_machine")
+    __slots__ = ("name", "operands", "exact")
     dtype = _FLOAT                             # of any of the machine's dtypes: no text depends on which one it is
     ndim, size = 1, 0
 
-    def __init__(self, name: str, *operands: Any, by_machine: bool = False) -> None:
-        self.name, self.operands, self.by_machine = name, operands, by_machine
+    def __init__(self, name: str, *operands: Any, exact: bool = False) -> None:
+        self.name, self.operands, self.exact = name, operands, exact
 
     def __array_ufunc__(self, ufunc, method, *operands, **others):
         if method != "__call__" or others or ufunc not in FINE:
             return NotImplemented
-        return Symbol(FINE[ufunc].__name__, *operands, by_machine=True)
+        return Symbol(FINE[ufunc].__name__, *operands, exact=True)
 
     def __neg__(self):
-        return Symbol("neg", self)
+        return Symbol("neg", self, exact=True)
 
     def __abs__(self):
-        return Symbol("abs", self)
+        return Symbol("abs", self, exact=True)
 
     def __invert__(self):
         return Symbol("eq", self, 0.0)         # a condition is 0 or 1
@@ -84,10 +84,10 @@ class Symbol:
 
 def _operator(name):
     def forward(self, other):
-        return Symbol(name, self, other)
+        return Symbol(name, self, other, exact=name != "maximum")
 
     def reflected(self, other):
-        return Symbol(name, other, self)
+        return Symbol(name, other, self, exact=name != "maximum")
     return forward, reflected
 
 
@@ -111,12 +111,13 @@ def on_tensors(**operations: Callable) -> None:
     _late_bound.update(operations)
 
 
-def word(name: str, twin: Callable) -> Callable:
-    """A function for expressions: it calls `twin` for arrays, and is the machine's operation `name` in a program."""
+def word(name: str, twin: Callable, exact: bool = False) -> Callable:
+    """A function for expressions: it calls `twin` for arrays, and is the machine's operation `name` in a program.
+    `exact`: the two round alike."""
     def call(*operands):
         for x in operands:
             if x.__class__ is Symbol:
-                return Symbol(name, *operands)
+                return Symbol(name, *operands, exact=exact)
             if isinstance(x, Tensor):
                 return _late_bound[name](*operands)
         return twin(*operands)
@@ -143,9 +144,9 @@ def reciprocal(x: Any) -> Any:
     return _late_bound["reciprocal"](x) if isinstance(x, Tensor) else np.reciprocal(x)
 
 
-where, minimum, maximum = word("where", np.where), word("minimum", np.minimum), word("maximum", np.maximum)
-sqrt, exp, log, log1p, expm1, tanh = [word(_f.__name__, _f) for _f in (
-    np.sqrt, np.exp, np.log, np.log1p, np.expm1, np.tanh)]
+where, sqrt = word("where", np.where, exact=True), word("sqrt", np.sqrt, exact=True)
+minimum, maximum = word("minimum", np.minimum), word("maximum", np.maximum)
+exp, log, log1p, expm1, tanh = [word(_f.__name__, _f) for _f in (np.exp, np.log, np.log1p, np.expm1, np.tanh)]
 arctan2, hypot = word("arctan2", np.arctan2), word("hypot", np.hypot)
 floor, trunc, fmod, remainder, copysign = [word(_f.__name__, _f) for _f in (
     np.floor, np.trunc, np.fmod, np.remainder, np.copysign)]
@@ -457,8 +458,6 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
 #: From so many bytes on a rule runs on the machine. NumPy computes few elements in less time.
 LARGE = 1 << 17
 _WHOLE = 1 << 53                               # double precision holds the integers up to this one
-#: Operations that the machine and NumPy round alike.
-_EXACT = {"given", "neg", "abs", "add", "sub", "mul", "div", "sqrt", "where", *_COMPARISONS}
 
 
 def _is_condition(x):
@@ -477,8 +476,7 @@ def _is_exact(x):
     else:
         fits = not all(conditions) if x.name == "mul" else not any(conditions)
     of_array = any([y.__class__ is Symbol and y.name != "number" for y in x.operands])
-    exact = x.by_machine or x.name in _EXACT
-    return fits and of_array and exact and all([_is_exact(y) for y in x.operands])
+    return fits and of_array and x.exact and all([_is_exact(y) for y in x.operands])
 
 
 def traced_in_one_pass(rule: Callable, arrays: int, numbers: int) -> Callable | None:
