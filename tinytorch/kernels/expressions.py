@@ -391,6 +391,12 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
     single precision and rounded at the end. Without `text` it returns a decorator."""
     if text is None:
         return lambda text: expression(text, arrays)
+    call = _callable(text, arrays)
+    EXPRESSIONS.append(call)
+    return call
+
+
+def _callable(text, arrays):
     written = text.__code__
     count = written.co_argcount - arrays
     padding = (0.0,) * (_NUMBERS - count)
@@ -450,7 +456,6 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
         co_name=written.co_name, co_filename=written.co_filename, co_firstlineno=written.co_firstlineno)
     call.__name__, call.__doc__, call.__module__ = text.__name__, text.__doc__, text.__module__
     call.text, call.arrays, call.program_of, call.into = text, arrays, program_of, into
-    EXPRESSIONS.append(call)
     return call
 
 
@@ -489,7 +494,7 @@ def traced_in_one_pass(rule: Callable, arrays: int, numbers: int) -> Callable | 
     if arrays > _GIVEN or numbers > _NUMBERS or result.__class__ is not Symbol:
         return None
     exact = result.name != "given" and not _is_condition(result) and _is_exact(result)
-    return expression(rule, arrays) if exact else None
+    return _callable(rule, arrays) if exact else None
 
 
 def in_one_pass(rule: Callable) -> Callable:
