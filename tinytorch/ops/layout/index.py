@@ -34,7 +34,7 @@ from ...autograd.views import (
     warn_expanded,
 )
 from ...errors import kind_of, refuse_records, type_name, warn
-from ...kernels.arrange import bordered, filled
+from ...kernels import arrange
 from ...kernels.errstate import ignored
 from ...kernels.layout import dense_copy, with_new_dims
 from ...kernels.memory import READ_ONLY, refusal
@@ -86,10 +86,10 @@ _select_new, _slice_new, _new_axis = [_basic(name, _with_new_axes) for name in (
 def _put_in_zeros(g, shape, index):
     if g.__class__ is np.ndarray and g.nbytes >= _LARGE and (borders := _borders(shape, index)) is not None:
         inside = [n - before - after for n, (before, after) in zip(shape, borders)]
-        found = bordered(g.reshape(inside), borders, 0.0)
+        found = arrange.bordered(g.reshape(inside), borders, 0.0)
         if found is not None:
             return found
-    result = filled(shape, 0.0) if g.dtype == np.float32 and prod(shape) >= _MANY else None
+    result = arrange.filled(shape, 0.0) if g.dtype == np.float32 and prod(shape) >= _MANY else None
     if result is None:
         result = np.zeros(shape, g.dtype)
     result[index] = g
