@@ -14,7 +14,7 @@ from tinytorch.vision.digits import draw_digits
 from . import ranks
 from .test_distributed import PROGRAMS, is_error
 
-pytestmark = pytest.mark.skipif(bool(ranks.missing()), reason=ranks.missing())
+pytestmark = [pytest.mark.any_kernels, pytest.mark.skipif(bool(ranks.missing()), reason=ranks.missing())]
 SIZES = 2, 3
 
 

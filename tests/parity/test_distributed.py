@@ -12,7 +12,7 @@ import tinytorch
 
 from . import ranks
 
-pytestmark = pytest.mark.skipif(bool(ranks.missing()), reason=ranks.missing())
+pytestmark = [pytest.mark.any_kernels, pytest.mark.skipif(bool(ranks.missing()), reason=ranks.missing())]
 PROGRAMS = Path(__file__).parent / "ranks_programs"
 SIZES = 2, 3
 

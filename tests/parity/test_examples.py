@@ -10,6 +10,8 @@ import torch
 import tinytorch
 from tinytorch.vision.digits import draw_digits
 
+pytestmark = pytest.mark.any_kernels
+
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 

@@ -11,7 +11,7 @@ import tinytorch
 from .export_models import dynamic_shapes, models
 
 MODELS = list(models(tinytorch))
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.any_kernels, pytest.mark.filterwarnings("ignore")]
 
 
 def converted(x, module):

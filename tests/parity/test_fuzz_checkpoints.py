@@ -26,6 +26,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.any_kernels
+
 ROOT = Path(__file__).resolve().parents[2]
 MARGIN = 100 << 20                             # memory beyond ten times the file
 SECONDS = 30                                   # for one file

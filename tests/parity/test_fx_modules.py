@@ -9,6 +9,8 @@ import tinytorch
 from .adapter import MODULES, Untranslatable, convert
 from .test_graph import both_agree
 
+pytestmark = pytest.mark.any_kernels
+
 HERE = [name for name in MODULES if hasattr(tinytorch.nn, name.removeprefix("nn."))]
 
 

@@ -17,6 +17,8 @@ import torch
 
 import tinytorch
 
+pytestmark = pytest.mark.any_kernels
+
 ROOT = Path(tinytorch.__file__).parent.parent
 BOTH = [torch, tinytorch]
 

@@ -3,12 +3,15 @@ is replaced by one, and what torch answers is answered here."""
 import warnings
 
 import numpy as np
+import pytest
 import torch
 
 import tinytorch
 
 from .adapter import OPS, Untranslatable, convert, error_of, namesake, same, samples, tensors
 from .test_op_db import HERE, NO_VALUES
+
+pytestmark = pytest.mark.any_kernels
 
 DTYPES = torch.float64, torch.float32, torch.complex128, torch.int64, torch.bool
 

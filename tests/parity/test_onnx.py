@@ -20,7 +20,7 @@ from ..unit.test_onnx_models import made
 onnx = pytest.importorskip("onnx", reason="files of ONNX are written by the package onnx")
 pytest.importorskip("onnxruntime", reason="what is compared is computed by onnxruntime")
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.any_kernels, pytest.mark.filterwarnings("ignore")]
 BOTH = torch, tinytorch
 ROOT = Path(__file__).parents[2]
 

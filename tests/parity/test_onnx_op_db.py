@@ -9,7 +9,7 @@ from tinytorch.capture.twice import leaves
 pytest.importorskip("onnx", reason="files of ONNX are written by the package onnx")
 runtime = pytest.importorskip("onnxruntime", reason="what is compared is computed by onnxruntime")
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.any_kernels, pytest.mark.filterwarnings("ignore")]
 OPERATORS = samples_of(("bernoulli",), 2)  # whose few numbers may be drawn alike
 #: Operators of which every sample that is looked at must be written.
 WRITTEN = """add sub mul div pow exp log clamp sum mean amax var std cumsum sort topk gather scatter cat stack split

@@ -12,7 +12,7 @@ import torch
 import tinytorch
 from tests.parity import scripts as theirs
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.any_kernels, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,8 @@ import pytest
 
 from .spoilt import differences, names, special
 
+pytestmark = pytest.mark.any_kernels
+
 CALLS = 5000
 #: Of a hundred calls, how many may differ: in the class of their exception, in a value, by NumPy's words or in time.
 SHARE = 1.0
