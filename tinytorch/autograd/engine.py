@@ -18,7 +18,6 @@ import numpy as np
 from .. import dtypes as dt
 from ..kernels import errstate
 from ..kernels.arithmetic import total
-from ..kernels.expressions import LARGE
 from ..kernels.sums import add_up, of_batch
 from ..seam import seam
 from ..tensor import Tensor, wrap
@@ -138,7 +137,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
             elif edge in owned:
                 pending[edge] += d
             else:
-                pending[edge] = pending[edge] + d if d.nbytes < LARGE else total(pending[edge], d)
+                pending[edge] = total(pending[edge], d)
                 if shape:
                     owned.add(edge)
         if not heap:

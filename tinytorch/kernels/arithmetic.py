@@ -113,10 +113,15 @@ def complex_sizes(x):
 
 
 # ------------------------------------------------------------------ steps of derivative rules
-#: Operators that threads share for large arrays. They take Tensors too.
-product, total, subtracted = [in_one_pass(step) for step in (
-    lambda x, y: x * y, lambda x, y: x + y, lambda x, y: x - y)]
-negated = in_one_pass(lambda x: -x)
+def _step(operation):
+    """An operation of arrays, the first one of which has the shape of the result, or of Tensors. Threads share it for
+    large arrays."""
+    large = in_one_pass(operation)
+    return lambda x, *rest: operation(x, *rest) if x.nbytes < LARGE else large(x, *rest)
+
+
+product, total, subtracted, negated = map(_step, (
+    lambda x, y: x * y, lambda x, y: x + y, lambda x, y: x - y, lambda x: -x))
 
 
 def is_large(x):

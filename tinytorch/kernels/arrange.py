@@ -6,9 +6,12 @@ from math import prod
 import numpy as np
 
 from . import native
+from .allocator import MMAP_THRESHOLD
 from .rows import around
+from .threads import number
 
 _FLOAT = np.dtype(np.float32)
+_MANY = 1 << 20                                # bytes from which on several threads fill memory in less time
 
 
 def flipped(x, dim):
@@ -53,6 +56,15 @@ def filled(shape, value):
     """A new array of one float."""
     n = prod(shape)
     return native.result("fill", shape, n, float(value)) if n and native.many("fill", n) else None
+
+
+def zeros(shape, dtype):
+    """np.zeros(shape, dtype). Threads write the zeros where NumPy would write them on its own; larger blocks are zeros
+    already when the operating system gives them (allocator.py)."""
+    if dtype == _FLOAT and number() > 1 and _MANY <= prod(shape) * 4 <= MMAP_THRESHOLD:
+        found = filled(shape, 0.0)
+        return np.zeros(shape, dtype) if found is None else found
+    return np.zeros(shape, dtype)
 
 
 def pixels_shuffled(x, factor, back, size):

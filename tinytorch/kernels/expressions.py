@@ -24,6 +24,7 @@ from ..kinds.record_dtypes import BFLOAT16, from_bfloat16, to_bfloat16
 from ..tensor import Tensor
 from . import native
 from .layout import operand_order
+from .threads import number
 
 __all__ = ["arctan", "arctan2", "copysign", "exp", "expm1", "expression", "fine", "floor", "fmod", "hypot", "lerp",
            "log", "log1p", "maximum", "minimum", "on_tensors", "reciprocal", "remainder", "sigmoid", "sign", "sqrt",
@@ -163,7 +164,7 @@ def _lerp(x, y, weight):
 #: From x to y by a weight, from the nearer end.
 lerp = word("lerp", _lerp)
 #: -1, 0 or 1; 0 for NaN.
-sign = word("sign", lambda x: np.where(np.isnan(x), x.dtype.type(0), np.sign(x)))
+sign = word("sign", lambda x: np.where(np.isnan(x), x.dtype.type(0), np.sign(x)), exact=True)
 sigmoid = word("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
 
 
@@ -462,6 +463,9 @@ def _callable(text, arrays):
 # ------------------------------------------------------------------ derivative rules of large arrays
 #: From so many bytes on a rule runs on the machine. NumPy computes few elements in less time.
 LARGE = 1 << 17
+#: A single operation takes NumPy less time, unless several threads share these many bytes, or the result is written
+#: past the caches.
+_SHARED, _PAST = 1 << 19, 1 << 23
 _WHOLE = 1 << 53                               # double precision holds the integers up to this one
 
 
@@ -485,8 +489,8 @@ def _is_exact(x):
 
 
 def traced_in_one_pass(rule: Callable, arrays: int, numbers: int) -> Callable | None:
-    """The expression of a function of arrays and then numbers; None if it is no program of exact operations, as when
-    it calls anything but words."""
+    """The expression of a function of arrays and then numbers, whose attribute `single` says whether it is one
+    operation; None if it is no program of exact operations, as when it calls anything but words."""
     try:
         result = rule(*[Symbol("given", i) for i in range(arrays)], *[Symbol("number", i) for i in range(numbers)])
     except Exception:                          # whatever the functions that the rule calls raise for a Symbol
@@ -494,7 +498,11 @@ def traced_in_one_pass(rule: Callable, arrays: int, numbers: int) -> Callable | 
     if arrays > _GIVEN or numbers > _NUMBERS or result.__class__ is not Symbol:
         return None
     exact = result.name != "given" and not _is_condition(result) and _is_exact(result)
-    return _callable(rule, arrays) if exact else None
+    if not exact:
+        return None
+    call = _callable(rule, arrays)
+    call.single = not any([x.__class__ is Symbol and x.name not in ("given", "number") for x in result.operands])
+    return call
 
 
 def in_one_pass(rule: Callable) -> Callable:
@@ -517,8 +525,11 @@ def in_one_pass(rule: Callable) -> Callable:
         if most < LARGE:
             return rule(*operands)
         if arrays not in calls:
-            calls[arrays] = traced_in_one_pass(rule, arrays, len(operands) - arrays) or rule
-        return calls[arrays](*operands)
+            calls[arrays] = traced_in_one_pass(rule, arrays, len(operands) - arrays)
+        call = calls[arrays]
+        if call is None or call.single and most < _PAST and (most < _SHARED or number() == 1):
+            return rule(*operands)
+        return call(*operands)
     return compute
 
 

@@ -41,12 +41,15 @@ static void squares_of_pieces(const void *args, int64_t first, int64_t last)
     double total = 0.0;
     for (int64_t i = first, run; i < last; i += run) {
         run = last - i < BLOCK_OF_SUM ? last - i : BLOCK_OF_SUM;
-        for (int64_t j = 0; j < run && !s->y; j++)
-            squares[j] = s->x[i + j] * s->x[i + j];
-        for (int64_t j = 0; j < run && s->y; j++) {
-            const float apart = s->x[i + j] - s->y[i + j];
-            squares[j] = apart * apart;
-        }
+        const float *restrict x = s->x + i, *restrict y = s->y ? s->y + i : NULL;
+        if (y)
+            for (int64_t j = 0; j < run; j++) {
+                const float apart = x[j] - y[j];
+                squares[j] = apart * apart;
+            }
+        else
+            for (int64_t j = 0; j < run; j++)
+                squares[j] = x[j] * x[j];
         total += short_sum(squares, run);
     }
     s->parts[first / s->grain] = total;

@@ -292,7 +292,7 @@ def zeros(*args: Extent | Extents, size: Extents | None = None, out: Tensor | No
     tensor([[0., 0., 0.],
             [0., 0., 0.]])
     """
-    return _filled("zeros", np.zeros, args, size, out, dtype, layout, device, requires_grad, pin_memory)
+    return _filled("zeros", arrange.zeros, args, size, out, dtype, layout, device, requires_grad, pin_memory)
 
 
 @public(hot=True, repeats=True)

@@ -5,6 +5,7 @@ from ...autograd import late_bound
 from ...autograd.grad_mode import mode
 from ...autograd.public import method
 from ...errors import warn
+from ...kernels import arrange
 from ...tensor import Tensor
 from .factories import _filled, _full, _ones, _strided, _unset, tensor
 from .options import check_options
@@ -35,7 +36,7 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 @method()
 def new_zeros(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.zeros(size)` in the dtype of `self`."""
-    return _for_samples(self, _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype,
+    return _for_samples(self, _filled("new_zeros", arrange.zeros, args, size, None, self.dtype if dtype is None else dtype,
                                       layout, _device(self, device), requires_grad, pin_memory))
 
 

@@ -5,7 +5,6 @@ its advanced part (masks and integer tensors), which then picks from that view a
 """
 from __future__ import annotations
 
-from math import prod
 from operator import index as as_int
 
 import numpy as np
@@ -53,8 +52,7 @@ _NUMBERS = (bool, int, float, complex)
 _PLAIN, _UNIT = (int, type(None)), (None, 1)
 _INDICES = (np.int64, np.int32, np.uint8, np.bool_)
 _INT64 = np.dtype(np.int64)
-#: From _LARGE bytes on a kernel puts values among zeros in less time, and from _MANY zeros on threads write them.
-_LARGE, _MANY = 1 << 16, 1 << 18
+_LARGE = 1 << 16                               # bytes from which on a kernel puts values among zeros in less time
 
 
 # ------------------------------------------------------------------ primitives
@@ -89,9 +87,7 @@ def _put_in_zeros(g, shape, index):
         found = arrange.bordered(g.reshape(inside), borders, 0.0)
         if found is not None:
             return found
-    result = arrange.filled(shape, 0.0) if g.dtype == np.float32 and prod(shape) >= _MANY else None
-    if result is None:
-        result = np.zeros(shape, g.dtype)
+    result = arrange.zeros(shape, g.dtype)
     result[index] = g
     return result
 
