@@ -36,8 +36,9 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 @method()
 def new_zeros(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.zeros(size)` in the dtype of `self`."""
-    return _for_samples(self, _filled("new_zeros", arrange.zeros, args, size, None, self.dtype if dtype is None else dtype,
-                                      layout, _device(self, device), requires_grad, pin_memory))
+    return _for_samples(self, _filled("new_zeros", arrange.zeros, args, size, None,
+                                      self.dtype if dtype is None else dtype, layout, _device(self, device),
+                                      requires_grad, pin_memory))
 
 
 @method()
