@@ -65,7 +65,8 @@ def selections(width, seed, dtype):
 
 
 def whole_sums(width, seed, dtype):
-    """Also of sums beyond 64 bits."""
+    """Also of sums beyond 64 bits; and whole numbers themselves."""
+    yield torch.arange(seed - 5, seed - 5 + 9999 * width).numpy()
     x = np.random.default_rng(seed).integers(-2 ** 62, 2 ** 62, (20, 3, width))
     for array in (x, x > 0):
         for dims in ((0,), (1, 2), (2,), (0, 1, 2)):

@@ -42,6 +42,13 @@ def steps(start, step, count):
     return native.result("steps", (count,), count, start, step) if native.many("steps", count) else None
 
 
+def whole_steps(start, count):
+    """The `count` integers from `start` on, all of them in 64 bits."""
+    if native.many("whole_steps", count):
+        return native.result("whole_steps", (count,), count, start)
+    return np.arange(start, start + count, dtype=np.int64)
+
+
 def spaced(start, last, step, count):
     """Numbers from `start` to `last`, each half computed from its own end by `step`, as in torch.linspace."""
     return native.result("spaced", (count,), count, start, last, step) if native.many("spaced", count) else None

@@ -274,7 +274,7 @@ static int64_t lines_at_once(int64_t n)
 
 static int64_t groups_in_piece(int64_t n, int64_t at_once)
 {
-    return n * at_once > 65536 ? 1 : 65536 / (n * at_once);
+    return n * at_once > 16384 ? 1 : 16384 / (n * at_once);
 }
 
 /* Of x (outer, n, inner), of complex numbers, along n, times `scale`. `roots`: exp(-2 pi i k / n). */

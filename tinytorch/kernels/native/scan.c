@@ -171,6 +171,22 @@ void steps(int64_t threads, int64_t n, double start, double step, float *out)
     share(threads, n, 16384, some_steps, &args);
 }
 
+struct whole_steps { int64_t start, *out; };
+
+static void some_whole_steps(const void *args, int64_t first, int64_t last)
+{
+    const struct whole_steps *a = args;
+    for (int64_t i = first; i < last; i++)
+        a->out[i] = a->start + i;
+}
+
+/* The integers from `start` on. */
+void whole_steps(int64_t threads, int64_t n, int64_t start, int64_t *out)
+{
+    const struct whole_steps args = {start, out};
+    share(threads, n, LIGHT_PIECE, some_whole_steps, &args);
+}
+
 struct spaced { int64_t n; float start, last, step; float *out; };
 
 static void some_spaced(const void *args, int64_t first, int64_t last)

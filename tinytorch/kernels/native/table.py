@@ -213,6 +213,7 @@ KERNELS = {
                          ">index[outer*n*inner]:i8"),
     "row_products": (1, "rows width x[rows*width] >out[rows]"),
     "steps": (1, "n .start:f8 .step:f8 >out[n]"),
+    "whole_steps": (1 << 18, "n start >out[n]:i8"),
     "spaced": (1, "n .start .last .step >out[n]"),
     "ranked": (1, "rows width k middle x[rows*width] >out[rows]:i8"),
     "sorted_places": (1, "rows width x[rows*width] >out[rows*width]:i8"),

@@ -170,7 +170,7 @@ def _steps(start, step, count, dtype):
 
 def _all_steps(start, step, count, dtype):
     if dtype is dt.int64 and int(step) == 1 and -LARGEST < int(start) < LARGEST - count:
-        return np.arange(int(start), int(start) + count, dtype=np.int64)
+        return scan.whole_steps(int(start), count)
     if dtype.category == 1:
         return (np.arange(count, dtype=np.int64) * int(step) + int(start)).astype(dtype.numpy)
     if dtype is dt.float32 and (result := scan.steps(float(start), float(step), count)) is not None:
