@@ -94,7 +94,14 @@ class _Team:
             self.calls.put((parts, done))
 
 
-_here = threading.local()
+class _Here(threading.local):
+    """Whether this thread does a part of other work. A class attribute is found in a tenth of the time that it takes
+    to find that an object has none."""
+
+    shares = False
+
+
+_here = _Here()
 
 
 def _help(calls):
@@ -132,7 +139,7 @@ def number():
 def free():
     """The number of threads that may share the next work of this thread: 1 while it does a part of other work."""
     size = team.size
-    return size if size == 1 or not getattr(_here, "shares", False) else 1
+    return size if size == 1 or not _here.shares else 1
 
 
 def set_number(n):
@@ -154,7 +161,7 @@ def split(count, work):
     from queue import SimpleQueue  # not imported with the package: many programs have one thread
     bounds = [count * i // n for i in range(n + 1)]
     parts, done = deque(zip([work] * n, bounds, bounds[1:])), SimpleQueue()
-    shared_before, _here.shares = getattr(_here, "shares", False), True
+    shared_before, _here.shares = _here.shares, True
     try:
         team.call(parts, done, n - 1)
         _take(parts, done)
