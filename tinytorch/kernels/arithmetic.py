@@ -117,7 +117,8 @@ def _step(operation):
     """An operation of arrays, the first one of which has the shape of the result, or of Tensors. Threads share it for
     large arrays."""
     large = in_one_pass(operation)
-    return lambda x, *rest: operation(x, *rest) if x.nbytes < LARGE else large(x, *rest)
+    return lambda x, *rest: operation(x, *rest) if x.__class__ is not np.ndarray or x.nbytes < LARGE \
+        else large(x, *rest)
 
 
 product, total, subtracted, negated = map(_step, (
