@@ -114,7 +114,7 @@ def compare(name, count):
 def test_operation(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compare(name, 1)
+        compare(name, 2)
 
 
 @pytest.mark.sweep
