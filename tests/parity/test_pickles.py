@@ -12,6 +12,8 @@ import torch
 
 from tests import torch_names
 
+pytestmark = pytest.mark.any_kernels
+
 _ROOT = Path(__file__).parents[2]
 _PROGRAM = """
 import pickle, sys, torch
@@ -26,8 +28,6 @@ sys.stdout.buffer.write(pickle.dumps((told, {key: pickle.dumps(x, 4) for key, x 
 _SPARSE = """
 import pickle, sys, torch
 from torch import sparse_coo_tensor as coo, tensor
-
-pytestmark = pytest.mark.any_kernels
 made = [torch.eye(3).to_sparse(), coo(tensor([[0, 0]]), tensor([1., 2.]), (3,)), torch.eye(2).bfloat16().to_sparse(),
         coo(tensor([[0]]), torch.ones(1, 2), (2, 2)), torch.eye(3).to_sparse_csr(), torch.ones(2, 1).to_sparse_csc()]
 read = pickle.loads(sys.stdin.buffer.read() or pickle.dumps(made))
