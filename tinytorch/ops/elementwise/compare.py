@@ -274,7 +274,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: flo
     return all_true(isclose(input, other, rtol, atol, equal_nan)._array)
 
 
-@public(method=True, hot=True, looks=True, leaves=True)
+@public(method=True, looks=True, leaves=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and elements are the same, as a Python bool. NaN differs from itself.
 
