@@ -9,8 +9,9 @@ import pytest
 from . import exporting, listing, notebooks
 from .listing import Program
 
-running = pytest.importorskip("tests.programs.running", exc_type=ImportError)      # there is no `resource` on Windows
-page = pytest.importorskip("tests.programs.page", exc_type=ImportError)
+running, page = [
+    pytest.importorskip(f"tests.programs.{name}", reason="there is no `resource` on Windows", exc_type=ImportError)
+    for name in ("running", "page")]
 
 
 def test_the_list():

@@ -192,7 +192,8 @@ print([(w.category.__name__, str(w.message)[:40]) for w in seen], "takes about" 
 
 def test_a_wheel_without_kernels_is_of_any_platform(tmp_path):
     """Else pip would take it from its cache where one with kernels is wanted. Files of data are in it."""
-    pytest.importorskip("setuptools", minversion="77")
+    pytest.importorskip("setuptools", minversion="77",
+                        reason="older versions do not read the licence in pyproject.toml")
     root = PACKAGE.parent
     if not (root / "setup.py").exists():
         pytest.skip("the tests of an installed package: there is no source")

@@ -114,8 +114,8 @@ def complex_sizes(x):
 
 # ------------------------------------------------------------------ steps of derivative rules
 def _step(operation):
-    """An operation of arrays, the first one of which has the shape of the result, or of Tensors. Threads share it for
-    large arrays."""
+    """An operation of arrays or Tensors, of which the first one has the shape of the result. Threads share it for large
+    arrays. Small ones are told here already, because each backward has many."""
     large = in_one_pass(operation)
     return lambda x, *rest: operation(x, *rest) if x.__class__ is not np.ndarray or x.nbytes < LARGE \
         else large(x, *rest)

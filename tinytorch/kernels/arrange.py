@@ -61,10 +61,9 @@ def filled(shape, value):
 def zeros(shape, dtype):
     """np.zeros(shape, dtype). Threads write the zeros where NumPy would write them on its own; larger blocks are zeros
     already when the operating system gives them (allocator.py)."""
-    if dtype == _FLOAT and number() > 1 and _MANY <= prod(shape) * 4 <= MMAP_THRESHOLD:
-        found = filled(shape, 0.0)
-        return np.zeros(shape, dtype) if found is None else found
-    return np.zeros(shape, dtype)
+    by_threads = dtype == _FLOAT and number() > 1 and _MANY <= prod(shape) * 4 <= MMAP_THRESHOLD
+    found = filled(shape, 0.0) if by_threads else None
+    return np.zeros(shape, dtype) if found is None else found
 
 
 def pixels_shuffled(x, factor, back, size):

@@ -1,5 +1,5 @@
-"""Running extremes, products, and evenly spaced numbers, for float32 arrays in C (native/scan.c). Each function returns
-None where C does not take the arrays, and the caller uses NumPy."""
+"""Running extremes, products, and evenly spaced numbers, for float32 arrays in C (native/scan.c). Each function of
+floats returns None where C does not take the arrays, and the caller uses NumPy."""
 from functools import lru_cache
 from math import prod
 
